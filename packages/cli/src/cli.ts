@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { Invocation, type GlobalOptions } from './invocation.js';
+import type { Runtime } from './runtime.js';
+
+/** What a command's file gets to register itself with. */
+export interface Cli {
+  readonly runtime: Runtime;
+  /** The whole program, for `completion`. */
+  readonly program: Command;
+  /** Carries out `body`; what it resolves to is the exit code. `noisy` logs even without `--verbose`. */
+  run(command: Command, body: (call: Invocation) => Promise<number>, options?: { noisy?: boolean }): Promise<void>;
+}
+
+/** The global options may stand before or after the command's name; the later one holds. */
+function globalsOf(command: Command): GlobalOptions {
+  return { ...command.parent?.opts<GlobalOptions>(), ...command.opts<GlobalOptions>() };
+}
+
+export function createCli(runtime: Runtime, program: Command, report: (exitCode: number) => void): Cli {
+  return {
+    runtime,
+    program,
+    async run(command, body, { noisy = false } = {}) {
+      report(await body(new Invocation(runtime, globalsOf(command), noisy)));
+    },
+  };
+}

@@ -1,0 +1,237 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FreezeView } from '@git-mesh/core';
+import { describe, expect, it } from 'vitest';
+import { runStubbed, syncOk, type Call, type StubOptions } from './testing/stub-runtime.js';
+
+// Loaded as the program loads it: never with the program itself.
+const { MeshError } = await import('@git-mesh/core');
+
+/** The use cases' own tests check results; here any document will do, since only `--json` prints it. */
+const anything = { stubbed: true };
+const results = {
+  checkin: { preview: false },
+  checkout: { preview: false },
+  ack: { preview: false },
+  send: anything,
+  inbox: anything,
+  sent: anything,
+  agents: { freezes: [], sync: syncOk },
+  status: anything,
+  doctor: { ok: true, problems: [] },
+};
+async function calls(argv: string[], options: StubOptions = {}): Promise<Call[]> {
+  const run = await runStubbed([...argv, '--json'], { results, ...options });
+  expect([run.code, run.err]).toEqual([0, '']);
+  return run.calls;
+}
+const close: Call = ['close'];
+const synced: Call = ['inlineSync', 5000];
+
+describe('commands hand the tool its input', () => {
+  it('checkin looks first, so that old mail stays out of the new inbox, and publishes after', async () => {
+    const argv = 'checkin Boss --role r --repo shop --cap a --cap b --status s --ttl 900 --herdr-pane p1'.split(' ');
+    const input = { agent_id: 'Boss', role: 'r', repo: 'shop', caps: ['a', 'b'], status: 's', ttl_seconds: 900, herdr_pane: 'p1', confirm: true }; // prettier-ignore
+    expect(await calls(argv)).toEqual([['inlineSync', 2000], ['checkin', input], synced, close]);
+    expect(await calls(['checkin', 'a'])).toContainEqual(['checkin', { agent_id: 'a', confirm: true }]);
+  });
+
+  it('a dry run publishes nothing', async () => {
+    const preview = { results: { checkin: { preview: true }, checkout: { preview: true }, ack: { preview: true } } };
+    expect(await calls(['checkin', 'a', '--dry-run'], preview)).toEqual([['inlineSync', 2000], ['checkin', { agent_id: 'a', confirm: false }], close]); // prettier-ignore
+    expect(await calls(['checkout', 'a', '--dry-run'], preview)).toEqual([['checkout', { agent_id: 'a', confirm: false }], close]); // prettier-ignore
+    expect(await calls(['ack', 'a', '--all', '--dry-run'], preview)).toEqual([['ack', { agent_id: 'a', all: true, confirm: false }], close]); // prettier-ignore
+  });
+
+  it('checkout and ack act first and then get it out', async () => {
+    expect(await calls(['checkout', 'a'])).toEqual([['checkout', { agent_id: 'a', confirm: true }], synced, close]);
+    const ulid = '01KBEST0000000000000000001';
+    const input = { agent_id: 'qa', message_ids: [12, ulid, 13], confirm: true };
+    expect(await calls(['ack', 'qa', '12', ulid, '13'])).toEqual([['ack', input], synced, close]);
+    expect(await calls(['ack', 'qa', '--all'])).toContainEqual(['ack', { agent_id: 'qa', all: true, confirm: true }]);
+  });
+
+  it('takes a ULID of digits alone for a ULID', async () => {
+    const ulid = '01234567890123456789012345';
+    expect(await calls(['ack', 'qa', ulid])).toContainEqual([
+      'ack',
+      { agent_id: 'qa', message_ids: [ulid], confirm: true },
+    ]);
+  });
+
+  it('send maps every flag', async () => {
+    const argv = ['send', 'laptop', 'note', '--to-agent', 'qa', '--from', 'boss', '--message', 'hi\n--json', '--reply-to', '7', '--ttl', '60', '--key', 'k']; // prettier-ignore
+    const input = { to: 'laptop', msg_type: 'note', to_agent: 'qa', from_agent: 'boss', payload: { message: 'hi\n--json' }, in_reply_to: 7, ttl_seconds: 60, key: 'k' }; // prettier-ignore
+    expect(await calls(argv)).toEqual([['send', input], synced, close]);
+    expect(await calls(['send', '*', 'freeze'])).toContainEqual(['send', { to: '*', msg_type: 'freeze' }]);
+  });
+
+  it('send takes an option-like text as the message it is', async () => {
+    const run = await runStubbed(['send', 'a', 'note', '--message', '--json'], { results });
+    expect(run.calls[0]).toEqual(['send', { to: 'a', msg_type: 'note', payload: { message: '--json' } }]);
+  });
+
+  it('send leaves the payload unchecked but for being JSON, from a flag, a file or stdin', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'git-mesh-cli-'));
+    try {
+      const file = join(folder, 'p.json');
+      writeFileSync(file, '\ufeff{"a":[1,null]}');
+      const sent = (payload: unknown): Call => ['send', { to: 'a', msg_type: 'note', payload }];
+      expect(await calls(['send', 'a', 'note', '--payload', '[1]'])).toContainEqual(sent([1]));
+      expect(await calls(['send', 'a', 'note', '--payload-file', file])).toContainEqual(sent({ a: [1, null] }));
+      const piped = await calls(['send', 'a', 'note', '--payload-file', '-'], { stdin: '{"x":"é"}' });
+      expect(piped).toContainEqual(sent({ x: 'é' }));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('reading commands look first', async () => {
+    expect(await calls(['agents', '--as', 'a', '--include-stale'])).toEqual([synced, ['agents', { agent_id: 'a', include_stale: true }], close]); // prettier-ignore
+    expect(await calls(['agents'])).toEqual([synced, ['agents', {}], close]);
+    expect(await calls(['sent', '--as', 'a', '--limit', '5'])).toEqual([synced, ['sent', { agent_id: 'a', limit: 5 }], close]); // prettier-ignore
+    expect(await calls(['inbox', 'qa', '--limit', '5', '--after', '12'])).toEqual([synced, ['inbox', { agent_id: 'qa', limit: 5, after: 12 }], close]); // prettier-ignore
+  });
+
+  it('status, doctor and log read only what is known', async () => {
+    expect(await calls(['status'])).toEqual([['status'], close]);
+    expect(await calls(['doctor'])).toEqual([['doctor'], close]);
+    const argv = 'log --agent a --machine m --repo r --type note --since 2026-12-01 --until 2026-12-02 --grep x --unacked --limit 3'; // prettier-ignore
+    const input = { agent: 'a', machine: 'm', repo: 'r', type: 'note', since: '2026-12-01', until: '2026-12-02', grep: 'x', unacked: true, limit: 3 }; // prettier-ignore
+    expect(await calls(argv.split(' '))).toEqual([['log', input], close]);
+  });
+
+  it('a waiting inbox works for itself only where nobody else does', async () => {
+    const input = { agent_id: 'qa', wait_seconds: 5 };
+    expect(await calls(['inbox', 'qa', '--wait', '5'])).toEqual([synced, ['startWorker'], ['inbox', input], close]);
+    expect(await calls(['inbox', 'qa', '--wait', '5'], { workerAlive: true })).toEqual([
+      synced,
+      ['inbox', input],
+      close,
+    ]);
+  });
+});
+
+describe('a command whose exchange fails', () => {
+  it('still gives its result, and warns', async () => {
+    const inlineSync = new MeshError('locked', 'the store is locked by pid 7');
+    const run = await runStubbed(['send', 'a', 'note', '--json'], { results: { ...results, inlineSync } });
+    expect([run.code, JSON.parse(run.out)]).toEqual([0, anything]);
+    expect(run.err).toContain('the store is locked by pid 7');
+  });
+  it('does not hide a bug', async () => {
+    const run = await runStubbed(['agents', '--json'], { results: { ...results, inlineSync: new TypeError('oops') } });
+    expect(run.code).toBe(1);
+    expect(run.calls.at(-1)).toEqual(close);
+  });
+});
+
+describe('sync', () => {
+  it.each([
+    ['ok', 0],
+    ['none', 0],
+    ['partial', 5],
+    ['offline', 5],
+  ])('exits as its state %s asks', async (state, code) => {
+    const run = await runStubbed(['sync', '--json'], { results: { syncNow: { ...syncOk, state } } });
+    expect([run.code, run.calls]).toEqual([code, [['syncNow'], close]]);
+  });
+});
+
+describe('sync --watch', () => {
+  it('works until it is told to end, and then ends well', async () => {
+    const told = new AbortController();
+    const running = runStubbed(['sync', '--watch', '--json'], { interruption: told.signal });
+    const first = await Promise.race([running, new Promise((resolve) => setImmediate(resolve, 'still running'))]);
+    expect(first).toBe('still running');
+    told.abort();
+    const { code, out, calls: made } = await running;
+    expect([code, JSON.parse(out), made]).toEqual([0, syncOk, [['startWorker'], close]]);
+  });
+});
+
+describe('--quiet', () => {
+  const preview = { preview: true, agent_id: 'a', machine: 'm', next: 'confirm' };
+  it('leaves out what only confirms, and keeps answers', async () => {
+    const done = { results: { checkout: { ...preview, preview: false } } };
+    expect((await runStubbed(['checkout', 'a'], done)).out).toBe('Checked out a@m.\n');
+    expect((await runStubbed(['checkout', 'a', '--quiet'], done)).out).toBe('');
+    const answer = await runStubbed(['checkout', 'a', '--dry-run', '--quiet'], { results: { checkout: preview } });
+    expect(answer.out).toContain('Would check out a@m.');
+  });
+});
+
+describe('doctor', () => {
+  it('exits 1 with problems, and prints them as its result', async () => {
+    const doctor = { ok: false, problems: [{ kind: 'bad_file', machine: 'mallory', message: 'no' }] };
+    const run = await runStubbed(['doctor', '--json'], { results: { doctor } });
+    expect([run.code, JSON.parse(run.out)]).toEqual([1, doctor]);
+  });
+});
+
+describe('guard', () => {
+  const freeze = (repo: string | null): FreezeView =>
+    ({ message_id: 3, id: 'X', machine: 'm', agent: null, repo, reason: 'r', since: '2026-12-02T04:00:00.000Z', expires_at: '2026-12-03T04:00:00.000Z' }) as FreezeView; // prettier-ignore
+  const offline = { ...syncOk, state: 'offline', error: { name: 'unreachable', message: 'no route' } };
+  const guard = (argv: string[], freezes: FreezeView[], sync: object = syncOk) =>
+    runStubbed(['guard', ...argv], { results: { agents: { freezes, sync } } });
+
+  it('exits 20 for the repository that is frozen, and for every one by a freeze without', async () => {
+    expect((await guard(['--repo', 'shop'], [freeze('shop')])).code).toBe(20);
+    expect((await guard(['--repo', 'shop'], [freeze(null)])).code).toBe(20);
+    expect((await guard(['--repo', 'shop'], [freeze('other')])).code).toBe(0);
+    expect((await guard([], [freeze('other')])).code).toBe(20);
+    expect((await guard([], [])).calls[0]).toEqual(['inlineSync', 2000]);
+  });
+  it('warns about a stale view, and does not trust one with --strict', async () => {
+    const warned = await guard([], [], offline);
+    expect([warned.code, warned.err.includes('no route')]).toEqual([0, true]);
+    const strict = await guard(['--strict', '--json'], [], offline);
+    expect([strict.code, JSON.parse(strict.out)]).toMatchObject([5, { error: { name: 'unreachable' } }]);
+    expect((await guard(['--strict'], [freeze(null)], offline)).code).toBe(20);
+  });
+});
+
+describe('log', () => {
+  const log = Array.from({ length: 5 }, (_, n) => ({ event: 'send', subject: `s${n}` }));
+  it('prints one JSON document a line', async () => {
+    const { out } = await runStubbed(['log', '--json'], { results: { log } });
+    expect(out.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown)).toEqual(log); // prettier-ignore
+  });
+  it('stops when nobody reads on', async () => {
+    const { out, code } = await runStubbed(['log', '--json'], { results: { log }, closesAfter: 2 });
+    expect([code, out.trimEnd().split('\n').length]).toEqual([0, 2]);
+  });
+});
+
+describe('init and join', () => {
+  const made = { mesh: { id: 'X', name: 'm' }, machine: 'studio', store: '/s', remotes: [], writable: true };
+  it('hand over what was typed, with relative paths made absolute', async () => {
+    const seen: object[] = [];
+    const record = (options: object): Promise<never> => {
+      const { logger: _logger, ...rest } = options as { logger: unknown };
+      seen.push(rest);
+      return Promise.resolve(made as never);
+    };
+    const access = { initMesh: record, joinMesh: record };
+    await runStubbed(['init', '--remote', '/srv/h.git', '--machine', 'a', '--label', 'l', '--policy', 'roster', '--ref-prefix', 'refs/mesh/', '--json', '--dir', '/d'], { access }); // prettier-ignore
+    await runStubbed(['join', 'https://h/x.git', '--json'], { access });
+    expect(seen).toEqual([
+      { dir: '/d', env: {}, hostname: 'Studio.local', remote: '/srv/h.git', machine: 'a', label: 'l', policy: 'roster', refPrefix: 'refs/mesh/' }, // prettier-ignore
+      { dir: '/store', env: {}, hostname: 'Studio.local', url: 'https://h/x.git' },
+    ]);
+  });
+
+  it('show their steps only where a person watches', async () => {
+    const access: StubOptions['access'] = {
+      joinMesh: ({ onProgress }) => {
+        onProgress?.('fetching');
+        return Promise.resolve(made as never);
+      },
+    };
+    expect((await runStubbed(['join', '/x'], { access, isTerminal: true })).err).toContain('fetching');
+    expect((await runStubbed(['join', '/x'], { access })).err).toBe('');
+    expect((await runStubbed(['join', '/x', '--json'], { access, isTerminal: true })).err).toBe('');
+  });
+});

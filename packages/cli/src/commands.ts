@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import type { Cli } from './cli.js';
+import { registerAck } from './commands/ack.js';
+import { registerAgents } from './commands/agents.js';
+import { registerCheckin } from './commands/checkin.js';
+import { registerCheckout } from './commands/checkout.js';
+import { registerCompletion } from './commands/completion.js';
+import { registerDemo } from './commands/demo.js';
+import { registerDoctor } from './commands/doctor.js';
+import { registerGuard } from './commands/guard.js';
+import { registerInbox } from './commands/inbox.js';
+import { registerInit } from './commands/init.js';
+import { registerJoin } from './commands/join.js';
+import { registerLog } from './commands/log.js';
+import { registerMcp } from './commands/mcp.js';
+import { registerSend } from './commands/send.js';
+import { registerSent } from './commands/sent.js';
+import { registerStatus } from './commands/status.js';
+import { registerSync } from './commands/sync.js';
+
+type Register = (program: Command, cli: Cli) => void;
+
+/** In the order of the help. */
+export const commandGroups: readonly { heading: string; register: readonly Register[] }[] = [
+  { heading: 'The mesh:', register: [registerInit, registerJoin, registerStatus, registerDoctor, registerSync] },
+  { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
+  { heading: 'Messages:', register: [registerSend, registerInbox, registerAck, registerSent] },
+  { heading: 'Audit and merges:', register: [registerLog, registerGuard] },
+  { heading: 'More:', register: [registerMcp, registerDemo, registerCompletion] },
+];

@@ -1,0 +1,60 @@
+import { Option, type Command } from 'commander';
+import type { Cli } from '../cli.js';
+import { defined } from '../defined.js';
+import { exitCodes } from '../exit-code.js';
+import { examples } from '../help-text.js';
+import { absoluteRemote } from '../remote-location.js';
+
+interface InitFlags {
+  remote?: string;
+  machine?: string;
+  label?: string;
+  policy?: 'open' | 'roster';
+  refPrefix?: string;
+}
+
+export function registerInit(program: Command, cli: Cli): void {
+  program
+    .command('init')
+    .summary('make a new mesh')
+    .description(
+      'Make a new mesh with this machine as its first. With --remote the mesh lives in that empty repository and ' +
+        'other machines can join it; without, it is a mesh of one machine.',
+    )
+    .option('--remote <url>', 'the shared repository: the path or file:// URL of a bare repository')
+    .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
+    .option('--label <text>', 'a longer description of this machine')
+    .addOption(new Option('--policy <policy>', 'who counts as a member').choices(['open', 'roster']))
+    .option('--ref-prefix <prefix>', 'where the branches live (default: refs/heads/mesh/)')
+    .addHelpText(
+      'after',
+      examples(
+        ['git init --bare /srv/git/team.git', 'any empty repository will do'],
+        ['git-mesh init --remote /srv/git/team.git --machine studio', 'make the mesh there'],
+        ['git-mesh init', 'a mesh of this machine alone'],
+      ),
+    )
+    .action((flags: InitFlags, command: Command) =>
+      cli.run(command, async (call) => {
+        const { runtime } = call;
+        const { initMesh } = await runtime.meshAccess();
+        const result = await initMesh({
+          dir: await call.storeDir(),
+          env: runtime.env,
+          logger: call.logger,
+          hostname: runtime.hostname(),
+          ...defined({
+            remote: flags.remote === undefined ? undefined : absoluteRemote(flags.remote, runtime.cwd()),
+            machine: flags.machine,
+            label: flags.label,
+            policy: flags.policy,
+            refPrefix: flags.refPrefix,
+            onProgress: call.onProgress,
+          }),
+        });
+        const { membershipView } = await import('../views/membership.js');
+        await call.show(result, membershipView('made'));
+        return exitCodes.done;
+      }),
+    );
+}

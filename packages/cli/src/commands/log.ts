@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli.js';
+import { defined } from '../defined.js';
+import { exitCodes } from '../exit-code.js';
+import { examples } from '../help-text.js';
+import { wholeNumber } from '../integer-option.js';
+import { jsonLine } from '../json-text.js';
+
+interface LogFlags {
+  agent?: string;
+  machine?: string;
+  repo?: string;
+  type?: string;
+  since?: string;
+  until?: string;
+  grep?: string;
+  unacked?: boolean;
+  limit?: number;
+}
+
+export function registerLog(program: Command, cli: Cli): void {
+  program
+    .command('log')
+    .summary('what happened, newest first')
+    .description('The audit log of the whole mesh as this machine knows it, one line an event.')
+    .option('--agent <agent>', 'only what this agent did')
+    .option('--machine <handle>', 'only what happened on this machine')
+    .option('--repo <repo>', 'only what concerns this repository')
+    .option('--type <type>', 'only messages of this type')
+    .option('--since <time>', 'only from this time on: an age (15m, 2h, 3d), a date or a time')
+    .option('--until <time>', 'only up to this time, likewise')
+    .option('--grep <text>', 'only events with this text')
+    .option('--unacked', 'only messages that nobody acknowledged')
+    .option('--limit <n>', 'at most this many', wholeNumber)
+    .addHelpText(
+      'after',
+      examples(
+        ['git-mesh log --limit 20', 'the last 20 events'],
+        ['git-mesh log --machine laptop --since 2h', 'what laptop did in the last two hours'],
+        ['git-mesh log --unacked', 'messages still unread'],
+        ['git-mesh log --json', 'one JSON document a line'],
+      ),
+    )
+    .action((flags: LogFlags, command: Command) =>
+      cli.run(command, (call) =>
+        call.withMesh(async (mesh) => {
+          const { agent, machine, repo, type, since, until, grep, unacked, limit } = flags;
+          const events = mesh.api.log(defined({ agent, machine, repo, type, since, until, grep, unacked, limit }));
+          const { logLine } = await import('../views/log.js');
+          const context = await call.viewContext();
+          const { stdout } = call.runtime;
+          for await (const event of events) {
+            await stdout.write(call.globals.json === true ? jsonLine(event) : `${logLine(event, context)}\n`);
+            // Nobody reads on (`| head`): the rest of the history need not be walked.
+            if (stdout.closed) break;
+          }
+          return exitCodes.done;
+        }),
+      ),
+    );
+}

@@ -1,0 +1,63 @@
+import type { SyncSummary } from '@git-mesh/core';
+import type { Command } from 'commander';
+import type { Cli } from '../cli.js';
+import { exitCodes } from '../exit-code.js';
+import { examples } from '../help-text.js';
+import type { Invocation } from '../invocation.js';
+
+/** 0 when every remote answered, even where branches were quarantined. */
+function syncExitCode(summary: SyncSummary): number {
+  switch (summary.state) {
+    case 'ok':
+    case 'none':
+      return exitCodes.done;
+    case 'partial':
+    case 'offline':
+      return exitCodes.unreachable;
+  }
+}
+
+const once = (call: Invocation): Promise<number> =>
+  call.withMesh(async (mesh) => {
+    const summary = await mesh.syncNow({ signal: call.runtime.interruption() });
+    const { syncView } = await import('../views/sync.js');
+    await call.show(summary, syncView);
+    return syncExitCode(summary);
+  });
+
+const forAsLongAsItRuns = (call: Invocation): Promise<number> =>
+  call.withMesh(async (mesh) => {
+    const stop = call.runtime.interruption();
+    mesh.startWorker();
+    if (!stop.aborted) {
+      // An abort signal's listener keeps no process alive by itself.
+      const alive = setInterval(() => undefined, 60_000);
+      await new Promise<void>((resolve) => {
+        stop.addEventListener('abort', () => {
+          resolve();
+        });
+      });
+      clearInterval(alive);
+    }
+    const { syncView } = await import('../views/sync.js');
+    await call.show(await mesh.syncer.summary(), syncView);
+    return exitCodes.done;
+  });
+
+export function registerSync(program: Command, cli: Cli): void {
+  program
+    .command('sync')
+    .summary('exchange with the remotes now, or keep doing so')
+    .description(
+      'Fetch what others wrote and push what is queued, at once and from every remote. With --watch, stay and do it ' +
+        'whenever something changes, until interrupted. Exits 5 when a remote did not answer or refused.',
+    )
+    .option('--watch', 'stay, and exchange whenever something changes')
+    .addHelpText(
+      'after',
+      examples(['git-mesh sync', 'one exchange now'], ['git-mesh sync --watch', 'a resident worker without an agent']),
+    )
+    .action((flags: { watch?: boolean }, command: Command) =>
+      cli.run(command, flags.watch === true ? forAsLongAsItRuns : once, { noisy: flags.watch === true }),
+    );
+}

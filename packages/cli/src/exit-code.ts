@@ -1,0 +1,52 @@
+import type { ErrorName } from '@git-mesh/core';
+
+/** The documented exit codes. */
+export const exitCodes = {
+  done: 0,
+  unexpected: 1,
+  usage: 2,
+  notFound: 3,
+  conflict: 4,
+  unreachable: 5,
+  noMesh: 10,
+  frozen: 20,
+} as const;
+
+/** The exit code that an error of this name ends the command with. */
+export function exitCodeOf(name: ErrorName): number {
+  switch (name) {
+    case 'invalid_argument':
+    case 'unknown_argument':
+    case 'payload_too_large':
+      return exitCodes.usage;
+    case 'machine_not_found':
+    case 'agent_not_alive':
+    case 'unknown_message':
+    case 'not_found':
+      return exitCodes.notFound;
+    case 'forbidden':
+    case 'not_checked_in':
+    case 'handle_taken':
+    case 'mesh_exists':
+    case 'conflict':
+    case 'cancelled':
+      return exitCodes.conflict;
+    case 'locked':
+    case 'store_unusable':
+    case 'store_damaged':
+    case 'disk_full':
+    case 'read_only':
+    case 'format_too_new':
+    case 'unreachable':
+    case 'auth_failed':
+    case 'remote_not_found':
+    case 'not_a_repository':
+    case 'push_refused':
+    case 'protocol_error':
+    case 'deadline':
+    case 'different_mesh':
+      return exitCodes.unreachable;
+    case 'no_mesh':
+      return exitCodes.noMesh;
+  }
+}

@@ -1,0 +1,51 @@
+import { CommanderError } from 'commander';
+import { exitCodeOf, exitCodes } from './exit-code.js';
+import { OutputError } from './process-sink.js';
+import { UsageError } from './usage-error.js';
+
+/** How a command failed, ready to be shown. */
+export interface Failure {
+  exitCode: number;
+  /** The document that `--json` prints. */
+  result: { error: { code: number; name: string; message: string } & Record<string, unknown> };
+  message: string;
+  /** Only of unexpected errors: shown with `--verbose`. */
+  stack: string | null;
+  /** The caller itself ended the command, by a signal. */
+  cancelled: boolean;
+}
+
+function usage(message: string): Failure {
+  const result = { error: { code: 400, name: 'invalid_argument', message } };
+  return { exitCode: exitCodes.usage, result, message, stack: null, cancelled: false };
+}
+
+/** Tells apart what a person can mend from a bug. */
+export async function describeFailure(error: unknown): Promise<Failure> {
+  if (error instanceof UsageError) return usage(error.message);
+  if (error instanceof CommanderError) return usage(error.message.replace(/^error: /, '').replaceAll('\n', ' '));
+  if (error instanceof OutputError) {
+    const { message } = error;
+    const result = { error: { code: 500, name: 'output_failed', message } };
+    return { exitCode: exitCodes.unexpected, result, message, stack: null, cancelled: false };
+  }
+  const { MeshError, errorResult } = await import('@git-mesh/core');
+  if (error instanceof MeshError) {
+    return {
+      exitCode: exitCodeOf(error.errorName),
+      result: errorResult(error),
+      message: error.message,
+      stack: null,
+      cancelled: error.errorName === 'cancelled',
+    };
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `unexpected error: ${reason} (a bug in git-mesh; --verbose shows where)`;
+  return {
+    exitCode: exitCodes.unexpected,
+    result: { error: { code: 500, name: 'unexpected', message } },
+    message,
+    stack: error instanceof Error ? (error.stack ?? null) : null,
+    cancelled: false,
+  };
+}

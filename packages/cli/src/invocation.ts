@@ -1,0 +1,117 @@
+import type { Connection, Logger } from '@git-mesh/core';
+import type { OpenMesh } from '@git-mesh/sync';
+import { jsonLine } from './json-text.js';
+import type { Runtime } from './runtime.js';
+import { chooseStyle } from './style.js';
+import type { Render, ViewContext } from './view.js';
+
+export interface GlobalOptions {
+  dir?: string;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+}
+
+const noted = (runtime: Runtime, text: string): void => void runtime.stderr.write(`git-mesh: ${text}\n`);
+
+/** One command being carried out: the store it works on and where its words go. */
+export class Invocation {
+  readonly runtime: Runtime;
+  readonly globals: GlobalOptions;
+  readonly #noisy: boolean;
+
+  /** `noisy` commands (those that stay) log what they do even without `--verbose`. */
+  constructor(runtime: Runtime, globals: GlobalOptions, noisy = false) {
+    this.runtime = runtime;
+    this.globals = globals;
+    this.#noisy = noisy;
+  }
+
+  get logger(): Logger {
+    const note = (text: string): void => {
+      noted(this.runtime, text);
+    };
+    const nothing = (): void => undefined;
+    const verbose = this.globals.verbose === true;
+    const quiet = this.globals.quiet === true;
+    const loud = verbose || (this.#noisy && !quiet);
+    return { debug: verbose ? note : nothing, info: loud ? note : nothing, warn: loud ? note : nothing };
+  }
+
+  /** The store's folder, whether or not there is a store yet. */
+  async storeDir(): Promise<string> {
+    const { locateStore } = await this.runtime.meshAccess();
+    const { dir, source } = await locateStore({
+      dir: this.globals.dir,
+      env: this.runtime.env,
+      cwd: this.runtime.cwd(),
+      platform: this.runtime.platform,
+      homedir: this.runtime.homedir(),
+    });
+    this.logger.debug(`store ${dir} (from ${source})`);
+    return dir;
+  }
+
+  /** Opens the mesh for `body` and closes it whatever happens. */
+  async withMesh<T>(body: (mesh: OpenMesh, connection: Connection) => Promise<T>): Promise<T> {
+    const { openMesh } = await this.runtime.meshAccess();
+    const mesh = await openMesh({ dir: await this.storeDir(), env: this.runtime.env, logger: this.logger });
+    try {
+      return await body(mesh, mesh.newConnection({ resident: false }));
+    } finally {
+      await mesh.close();
+    }
+  }
+
+  /**
+   * A bounded round where no worker does it. Whatever keeps it from working is a warning: what the command itself is
+   * for is done on this disk.
+   */
+  async exchange(mesh: OpenMesh, deadlineMs = 5000): Promise<void> {
+    try {
+      await mesh.inlineSync({ deadlineMs });
+    } catch (error) {
+      const { MeshError } = await import('@git-mesh/core');
+      if (!(error instanceof MeshError)) throw error;
+      await this.warn(`not synchronised: ${error.message}`);
+    }
+  }
+
+  /** Prints the result as the one JSON document, or as people's text. */
+  async show<T>(result: T, render: Render<T>): Promise<void> {
+    if (this.globals.json === true) {
+      await this.runtime.stdout.write(jsonLine(result));
+      return;
+    }
+    const view = render(result, await this.viewContext());
+    const silent = this.globals.quiet === true && view.kind === 'confirmation';
+    if (view.text !== '' && !silent) await this.runtime.stdout.write(`${view.text}\n`);
+    for (const warning of view.warnings ?? []) await this.warn(warning);
+  }
+
+  async viewContext(): Promise<ViewContext> {
+    const { visibleText } = await import('@git-mesh/core');
+    const { stdout, env } = this.runtime;
+    return {
+      style: chooseStyle(stdout.isTerminal, env),
+      nowMs: this.runtime.now(),
+      columns: stdout.isTerminal ? stdout.columns : undefined,
+      visible: (text, maxLength = 200) => visibleText(text, { maxLength }),
+    };
+  }
+
+  /** One line for a person on stderr. */
+  async warn(text: string): Promise<void> {
+    if (this.globals.quiet === true) return;
+    const { stderr, env } = this.runtime;
+    await stderr.write(`${chooseStyle(stderr.isTerminal, env).yellow('warning:')} ${text}\n`);
+  }
+
+  /** Shows the steps of something long, where a person watches. */
+  get onProgress(): ((line: string) => void) | undefined {
+    const { stderr, env } = this.runtime;
+    if (!stderr.isTerminal || this.globals.quiet === true || this.globals.json === true) return undefined;
+    const { dim } = chooseStyle(true, env);
+    return (line) => void stderr.write(`${dim(line)}\n`);
+  }
+}

@@ -1,0 +1,62 @@
+import { Console } from 'node:console';
+import { readFileSync, realpathSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { loadMeshAccess } from './mesh-access.js';
+import { processSink } from './process-sink.js';
+import { runCli } from './run-cli.js';
+
+// stdout belongs to results and protocol: whatever a dependency prints goes to stderr.
+globalThis.console = new Console(process.stderr, process.stderr);
+
+function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : '0.0.0';
+}
+
+let interruption: AbortController | undefined;
+function interruptionSignal(): AbortSignal {
+  if (interruption === undefined) {
+    const controller = new AbortController();
+    interruption = controller;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        // Asked twice: the person does not want to wait for an orderly end.
+        if (controller.signal.aborted) process.exit(130);
+        controller.abort();
+      });
+    }
+  }
+  return interruption.signal;
+}
+
+const stdout = processSink(process.stdout);
+const stderr = processSink(process.stderr, { lastResort: true });
+
+const exitCode = await runCli({
+  argv: process.argv.slice(2),
+  env: process.env,
+  cwd: () => process.cwd(),
+  platform: process.platform,
+  homedir,
+  hostname,
+  execPath: process.execPath,
+  launcher: realpathSync(fileURLToPath(new URL('../bin/git-mesh.mjs', import.meta.url))),
+  version: packageVersion(),
+  stdout,
+  stderr,
+  stdin: () => process.stdin,
+  rawStdout: () => process.stdout,
+  now: () => Date.now(),
+  interruption: interruptionSignal,
+  meshAccess: loadMeshAccess,
+});
+
+// The only exit. An empty write is called back once everything before it went out, which pipes need.
+await stdout.write('').catch(() => {
+  // Was reported when it failed.
+});
+await stderr.write('');
+process.exit(exitCode);

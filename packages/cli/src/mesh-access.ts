@@ -1,0 +1,14 @@
+import type { InitMeshFunction, JoinMeshFunction, LocateStoreFunction, OpenMeshFunction } from '@git-mesh/sync';
+
+/** The use cases that a command starts from. */
+export interface MeshAccess {
+  openMesh: OpenMeshFunction;
+  initMesh: InitMeshFunction;
+  joinMesh: JoinMeshFunction;
+  locateStore: LocateStoreFunction;
+}
+
+/** Loads the store's and the transports' code, which `--version` and `--help` must not pay for. */
+export async function loadMeshAccess(): Promise<MeshAccess> {
+  return import('@git-mesh/sync');
+}

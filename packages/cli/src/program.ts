@@ -1,0 +1,71 @@
+import { Command, Help, Option } from 'commander';
+import { createCli } from './cli.js';
+import { commandGroups } from './commands.js';
+import { examples } from './help-text.js';
+import type { Runtime } from './runtime.js';
+
+const globalOptions = (): Option[] => [
+  new Option('--dir <dir>', 'the store to use (else GIT_MESH_DIR, git config mesh.dir, a per-user default)'),
+  new Option('--json', 'print the result as one JSON document'),
+  new Option('--quiet', 'print only results and errors').conflicts('verbose'),
+  new Option('--verbose', 'say on stderr what is being done'),
+];
+const globalOptionsHeading = 'Global options:';
+
+/** Every command takes the global options too, so that they may stand before or after its name. */
+function addGlobalOptions(command: Command): void {
+  command.optionsGroup(globalOptionsHeading);
+  for (const option of globalOptions()) command.addOption(option);
+  command.helpOption('--help', 'show this help');
+}
+
+export interface ProgramPorts {
+  /** Called with the exit code of the command that ran. */
+  report: (exitCode: number) => void;
+  /** Help and the version. */
+  writeOut: (text: string) => void;
+}
+
+/** The whole command line. Nothing of the mesh is loaded by it. Errors are thrown, never printed, and nothing exits. */
+export function createProgram(runtime: Runtime, { report, writeOut }: ProgramPorts): Command {
+  const program = new Command('git-mesh');
+  program
+    .description('Let coding agents on different machines find each other and pass messages through a git repository.')
+    .usage('[options] <command> [arguments]')
+    .version(runtime.version, '--version', 'print the version')
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureHelp({
+      helpWidth: runtime.stdout.columns ?? 100,
+      // The global options are listed once, in the program's own help.
+      visibleOptions(command) {
+        const options = Help.prototype.visibleOptions.call(this, command);
+        return command === program ? options : options.filter((o) => o.helpGroupHeading !== globalOptionsHeading);
+      },
+    })
+    .configureOutput({ writeOut, writeErr: writeOut, outputError: () => undefined });
+  addGlobalOptions(program);
+
+  const cli = createCli(runtime, program, report);
+  for (const { heading, register } of commandGroups) {
+    program.commandsGroup(heading);
+    for (const registerCommand of register) registerCommand(program, cli);
+  }
+  for (const command of program.commands) {
+    addGlobalOptions(command);
+    command.addHelpText(
+      'after',
+      '\nEvery command takes --dir, --json, --quiet and --verbose too: see git-mesh --help.',
+    );
+  }
+  program.commandsGroup('More:').helpCommand('help [command]', 'show how to use a command');
+  program.addHelpText(
+    'after',
+    examples(
+      ['git-mesh init --remote /srv/git/team.git', 'make a mesh in an empty repository'],
+      ['git-mesh join /srv/git/team.git', 'join it from another machine'],
+      ['git-mesh help send', 'how to use one command, with examples'],
+    ),
+  );
+  return program;
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { relativeTime } from './relative-time.js';
+
+const now = Date.parse('2026-12-02T05:00:00.000Z');
+const ago = (seconds: number): string => relativeTime(new Date(now - seconds * 1000).toISOString(), now);
+
+describe('a relative time', () => {
+  it.each([
+    [0, 'just now'],
+    [45, '45 s ago'],
+    [59.9, '59 s ago'],
+    [60, '1 min ago'],
+    [3 * 60 + 59, '3 min ago'],
+    [7200, '2 h ago'],
+    [86_400, '1 day ago'],
+    [86_400 * 5, '5 days ago'],
+    [-55 * 60, 'in 55 min'],
+  ])('of %d s before now reads %s', (seconds, text) => {
+    expect(ago(seconds)).toBe(text);
+  });
+
+  it('is a dash for what is unknown or unreadable', () => {
+    expect([relativeTime(null, now), relativeTime('soon', now)]).toEqual(['—', '—']);
+  });
+});

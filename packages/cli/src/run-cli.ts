@@ -1,0 +1,81 @@
+import { CommanderError } from 'commander';
+import { exitCodes } from './exit-code.js';
+import { describeFailure } from './failure.js';
+import { jsonLine } from './json-text.js';
+import { OutputError } from './process-sink.js';
+import { createProgram } from './program.js';
+import type { Runtime, TextSink } from './runtime.js';
+import { chooseStyle } from './style.js';
+import { UsageError } from './usage-error.js';
+
+/** What a shell reports for a command that SIGINT ended. */
+const interruptedExitCode = 130;
+
+/** The arguments before `--`: an error in them may come before they are parsed. */
+function asked(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes(flag);
+}
+
+/** Help that was shown because something was missing is an error; `commander.help` is also what `git-mesh help X` throws. */
+function missingCommand(error: CommanderError, argv: readonly string[]): UsageError | null {
+  if (error.code !== 'commander.help' || error.exitCode === 0) return null;
+  const words = argv.filter((word) => !word.startsWith('-'));
+  if (words[0] === 'help' && words[1] !== undefined) {
+    return new UsageError(`unknown command '${words[1]}' (git-mesh --help lists the commands)`);
+  }
+  return new UsageError('which command? git-mesh --help lists them');
+}
+
+/** Carries out one command line. Resolves to the exit code; whatever was printed has been handed over by then. */
+export async function runCli(runtime: Runtime): Promise<number> {
+  const argv = runtime.argv.length === 0 ? ['--help'] : [...runtime.argv];
+  try {
+    return await carryOut(runtime, argv);
+  } catch (error) {
+    return await fail(runtime, error);
+  }
+}
+
+async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<number> {
+  let exitCode: number = exitCodes.done;
+  let helpText = '';
+  const program = createProgram(runtime, {
+    report: (code) => {
+      exitCode = code;
+    },
+    writeOut: (text) => {
+      helpText += text;
+    },
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw missingCommand(error, argv) ?? error;
+    const field = error.code === 'commander.version' ? 'version' : 'help';
+    await runtime.stdout.write(asked(argv, '--json') ? jsonLine({ [field]: helpText.trimEnd() }) : helpText);
+  }
+  return exitCode;
+}
+
+async function fail(runtime: Runtime, error: unknown): Promise<number> {
+  const failure = await describeFailure(error);
+  if (failure.cancelled) return interruptedExitCode;
+  const { stdout, stderr, env, argv } = runtime;
+  const printed = asked(argv, '--json') && (await printedJson(stdout, failure.result));
+  if (!printed) await stderr.write(`${chooseStyle(stderr.isTerminal, env).red('git-mesh:')} ${failure.message}\n`);
+  if (failure.stack !== null && asked(argv, '--verbose')) await stderr.write(`${failure.stack}\n`);
+  return failure.exitCode;
+}
+
+/** False where stdout itself fails, so that stderr is all that is left. */
+async function printedJson(stdout: TextSink, document: unknown): Promise<boolean> {
+  try {
+    await stdout.write(jsonLine(document));
+    return true;
+  } catch (error) {
+    if (error instanceof OutputError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Readable, Writable } from 'node:stream';
+import type { MeshAccess } from './mesh-access.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where text goes: stdout or stderr. */
+export interface TextSink {
+  /** Resolves once the text was handed over, or was dropped because the reader is gone. @throws OutputError where it cannot be written (a full disk). */
+  write(text: string): Promise<void>;
+  readonly isTerminal: boolean;
+  /** The terminal's width in columns; undefined when it is none. */
+  readonly columns: number | undefined;
+  /** True once the reader is gone (`| head`): whatever is still written is dropped. */
+  readonly closed: boolean;
+}
+
+/** Everything the command line takes from its process; `main.ts` makes the real one. */
+export interface Runtime {
+  /** The arguments after the program's name. */
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  cwd(): string;
+  readonly platform: string;
+  homedir(): string;
+  hostname(): string;
+  /** The Node executable. */
+  readonly execPath: string;
+  /** The real path of the launcher, `bin/git-mesh.mjs`. */
+  readonly launcher: string;
+  readonly version: string;
+  readonly stdout: TextSink;
+  readonly stderr: TextSink;
+  /** The streams themselves, for what speaks a protocol over them. Touching stdin opens it: hence functions. */
+  stdin(): Readable;
+  rawStdout(): Writable;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP; until it was asked for, those end the process as usual. */
+  interruption(): AbortSignal;
+  /** Loads the use cases; nothing of them is loaded before. */
+  meshAccess(): Promise<MeshAccess>;
+}

@@ -1,0 +1,22 @@
+import type { MembershipResult } from '@git-mesh/core';
+import type { Render } from '../view.js';
+
+/** For `init` and `join`, which differ in one word. */
+export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult> {
+  return (result, { style, visible }) => {
+    const name = style.bold(visible(result.mesh.name, 100));
+    const lines = [
+      `${verb === 'made' ? 'Made' : 'Joined'} the mesh ${name} as ${style.bold(result.machine)}.`,
+      `  store   ${result.store}`,
+      ...result.remotes.map((remote) => `  remote  ${visible(remote.url, 500)}`),
+    ];
+    if (verb === 'made' && result.remotes.length > 0) {
+      lines.push('On another machine: git-mesh join <that repository>');
+    }
+    lines.push(`Next: git-mesh checkin <agent>, or add the server to an agent: git-mesh help mcp`);
+    const warnings = result.writable
+      ? []
+      : ['the remote cannot be written from here: others will not see this machine'];
+    return { text: lines.join('\n'), kind: 'confirmation', warnings };
+  };
+}

@@ -1,0 +1,40 @@
+import type { RemoteStatus, StatusResult } from '@git-mesh/core';
+import { relativeTime } from '../relative-time.js';
+import type { Render, ViewContext } from '../view.js';
+import { problemLines } from './problems.js';
+
+function remoteLines(remote: RemoteStatus, { style, nowMs, visible }: ViewContext): string[] {
+  const paint = { ok: style.green, error: style.red, unknown: style.yellow }[remote.state];
+  const seen = remote.last_ok_at === null ? 'never reached' : `reached ${relativeTime(remote.last_ok_at, nowMs)}`;
+  const queued = remote.queued === 0 ? '' : `, ${remote.queued} to push`;
+  const lines = [
+    `remote   ${visible(remote.name, 60)} ${visible(remote.url, 500)}`,
+    `         ${paint(remote.state)}, ${seen}${queued}`,
+  ];
+  if (remote.error !== null) {
+    lines.push(`         ${style.red(visible(remote.error.name, 60))}: ${visible(remote.error.message, 500)}`);
+    if (remote.next_try_at !== null) lines.push(`         next try ${relativeTime(remote.next_try_at, nowMs)}`);
+  }
+  return lines;
+}
+
+export const statusView: Render<StatusResult> = (status, context) => {
+  const { style, nowMs, visible } = context;
+  const worker =
+    status.worker === null
+      ? 'none (commands synchronise by themselves)'
+      : `pid ${status.worker.pid}, since ${relativeTime(status.worker.since, nowMs)}`;
+  const lines = [
+    `mesh     ${style.bold(visible(status.mesh.name, 100))} (policy ${status.policy}, format ${status.format})`,
+    `machine  ${style.bold(status.machine)}`,
+    `store    ${status.store}`,
+    `worker   ${worker}`,
+    ...(status.remotes.length === 0
+      ? ['remote   none']
+      : status.remotes.flatMap((remote) => remoteLines(remote, context))),
+    `agents   ${status.agents.alive} alive, ${status.agents.known} known`,
+    `journal  ${status.journal.entries} entries, last message #${status.journal.highest}`,
+  ];
+  if (status.problems.length > 0) lines.push('', ...problemLines(status.problems, context), 'More: git-mesh doctor');
+  return { text: lines.join('\n'), kind: 'answer' };
+};

@@ -1,0 +1,15 @@
+import type { SyncSummary } from '@git-mesh/core';
+import { relativeTime } from '../relative-time.js';
+import type { ViewContext } from '../view.js';
+import { oneLine } from './one-line.js';
+
+/** What a reader must know about how fresh the answer is: nothing while all remotes answer. */
+export function syncWarnings(sync: SyncSummary, context: ViewContext): string[] {
+  if (sync.state === 'ok' || sync.state === 'none') return [];
+  const scope = sync.state === 'offline' ? 'no remote could be reached' : 'not every remote could be reached';
+  const last =
+    sync.last_ok_at === null ? 'never before' : `last exchange ${relativeTime(sync.last_ok_at, context.nowMs)}`;
+  const waiting = sync.queued > 0 ? `, ${sync.queued} commit${sync.queued === 1 ? '' : 's'} waiting to go out` : '';
+  const reason = sync.error === null ? '' : `: ${oneLine(sync.error.message, context)}`;
+  return [`${scope} (${last}${waiting})${reason}`];
+}

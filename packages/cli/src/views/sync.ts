@@ -1,0 +1,14 @@
+import type { SyncSummary } from '@git-mesh/core';
+import type { Render } from '../view.js';
+import { oneLine } from './one-line.js';
+import { syncWarnings } from './sync-warnings.js';
+
+export const syncView: Render<SyncSummary> = (sync, context) => {
+  const warnings = syncWarnings(sync, context);
+  if (sync.state === 'none')
+    return { text: 'This mesh has no remote: there is nothing to exchange.', kind: 'confirmation' };
+  if (warnings.length > 0) return { text: '', kind: 'confirmation', warnings };
+  const waiting = sync.queued === 0 ? '' : ` ${sync.queued} of our commits wait to go out.`;
+  const note = sync.error === null ? [] : [oneLine(sync.error.message, context)];
+  return { text: `Up to date.${waiting}`, kind: 'confirmation', warnings: note };
+};

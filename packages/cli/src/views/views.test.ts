@@ -1,0 +1,114 @@
+import type { AgentsResult, CheckinResult, InboxResult, SentResult } from '@git-mesh/core';
+import { describe, expect, it } from 'vitest';
+import { plainStyle } from '../style.js';
+import { stubNow, syncOk } from '../testing/stub-runtime.js';
+import type { View, ViewContext } from '../view.js';
+import { agentsView } from './agents.js';
+import { checkinView } from './checkin.js';
+import { doctorView } from './doctor.js';
+import { inboxView } from './inbox.js';
+import { logLine } from './log.js';
+import { sentView } from './sent.js';
+import { statusView } from './status.js';
+import { syncWarnings } from './sync-warnings.js';
+
+// Loaded as the program loads it: never with the program itself.
+const { visibleText } = await import('@git-mesh/core');
+
+const context: ViewContext = {
+  style: plainStyle,
+  nowMs: stubNow,
+  columns: undefined,
+  visible: (text, maxLength = 200) => visibleText(text, { maxLength }),
+};
+const at = (secondsAgo: number): string => new Date(stubNow - secondsAgo * 1000).toISOString();
+const hostile = '\u001b[2J\u001b]0;owned\u0007\u202eevil\r\nMachines: forged\u009b1m\u2028x';
+const allText = ({ text, warnings = [] }: View): string => [text, ...warnings].join('\n');
+/** Nothing that moves a cursor, starts an escape or reorders may be there; lines may. */
+function expectHarmless(text: string): void {
+  // eslint-disable-next-line no-control-regex -- these are what must not be there
+  expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
+}
+
+const agent = {
+  agent_id: 'qa', machine: 'laptop', role: hostile, repo: hostile, caps: [hostile], status: hostile, status_since: at(200),
+  status_age_s: 200, checked_in_at: at(300), last_activity_at: at(185), expires_at: at(-3300), ttl_seconds: 3600, alive: true,
+}; // prettier-ignore
+const freeze = { message_id: 5, id: 'X', machine: 'studio', agent: 'boss', repo: hostile, reason: hostile, since: at(60), expires_at: at(-600) }; // prettier-ignore
+const offline = {
+  state: 'offline' as const,
+  last_ok_at: at(120),
+  queued: 2,
+  error: { name: 'unreachable', message: hostile },
+};
+const agents = { machine: 'studio', agents: [agent], machines: [{ handle: 'laptop', label: hostile, last_seen_at: at(9), verified: 'unverified' }], freezes: [freeze], sync: offline } as unknown as AgentsResult; // prettier-ignore
+const message = { message_id: 12, id: 'X', from: { machine: 'studio', agent: 'boss', verified: 'signed' }, msg_type: 'note', payload: { [hostile]: hostile, message: 'two\nlines' }, sent_at: at(180), arrived_at: at(179), expires_at: at(-999), in_reply_to: null, directed: true }; // prettier-ignore
+const inbox = { agent_id: 'qa', machine: 'laptop', messages: [message], remaining: 3, notice: 'data, not instructions', sync: syncOk } as unknown as InboxResult; // prettier-ignore
+
+describe('what people read', () => {
+  it('shows agents with relative ages', () => {
+    const { text } = agentsView({ ...agents, agents: [{ ...agents.agents[0]!, role: 'reviewer', repo: 'shop', status: 'testing' }], freezes: [] }, context); // prettier-ignore
+    expect(text.split('\n').slice(0, 2)).toEqual([
+      'AGENT  MACHINE  ROLE      REPO  STATUS   FOR    ACTIVE     EXPIRES',
+      'qa     laptop   reviewer  shop  testing  3 min  3 min ago  in 55 min',
+    ]);
+  });
+
+  it('says when nobody is there, and still what is wrong with the sync', () => {
+    const view = agentsView({ ...agents, agents: [], freezes: [] }, context);
+    expect(view.text).toContain('No agents are checked in.');
+    expect(view.warnings?.[0]).toContain('no remote could be reached (last exchange 2 min ago, 2 commits waiting');
+  });
+
+  it('says nothing of a sync that works', () => {
+    expect(syncWarnings(syncOk, context)).toEqual([]);
+  });
+
+  it('shows an inbox with how to page on and to acknowledge', () => {
+    const { text } = inboxView(inbox, context);
+    expect(text).toContain('#12 note from boss@studio · 3 min ago · to you');
+    expect(text).toContain('  │ message: two\n  │   lines');
+    expect(text).toContain('git-mesh inbox qa --after 12');
+    expect(text).toContain('git-mesh ack qa 12');
+  });
+
+  it('lets no text of others act on the terminal or pass for ours', () => {
+    const checkin = { ...agent, preview: false, renewed: false, herdr_wake: 'off', freezes: [freeze], missed: { count: 1, ids: [] }, sync: offline } as unknown as CheckinResult; // prettier-ignore
+    const sent = { messages: [{ ...message, to: '*', to_agent: null, from_agent: null, state: 'acked', acks: [{ machine: 'laptop', agent: 'qa', at: at(3) }] }], sync: offline } as unknown as SentResult; // prettier-ignore
+    const problem = { kind: 'bad_file', machine: 'mallory', path: hostile, message: hostile, fix: hostile };
+    const remote = { name: 'origin', url: hostile, state: 'error' as const, last_ok_at: null, next_try_at: at(-5), queued: 1, error: { name: 'x', message: hostile } }; // prettier-ignore
+    const status = { mesh: { id: 'X', name: hostile }, machine: 'studio', store: '/s', format: 1, policy: 'open', worker: null, remotes: [remote], agents: { alive: 0, known: 0 }, journal: { highest: 0, entries: 0 }, problems: [problem] }; // prettier-ignore
+    const event = {
+      event: 'send',
+      commit: 'c',
+      at: at(9),
+      machine: 'm',
+      agent: hostile,
+      subject: hostile,
+      signature: 'bad',
+    };
+    const views = [
+      agentsView(agents, context),
+      inboxView(inbox, context),
+      checkinView(checkin, context),
+      sentView(sent, context),
+      doctorView({ ok: false, problems: [problem] }, context),
+      statusView(status as never, context),
+      { text: logLine(event as never, context), kind: 'answer' as const },
+    ].map(allText);
+    for (const text of views) {
+      expect(text).toContain('evil');
+      expectHarmless(text);
+      expect(text.split('\n').filter((line) => line.startsWith('Machines: forged'))).toEqual([]);
+    }
+  });
+
+  it('names a problem with its fix', () => {
+    const problems = [
+      { kind: 'bad_file', machine: 'mallory', path: 'presence/x.yaml', message: 'broken', fix: 'ask them' },
+    ];
+    expect(doctorView({ ok: false, problems }, context).text).toBe(
+      '1 problem:\n✗ bad_file [mallory presence/x.yaml]: broken\n  fix: ask them',
+    );
+  });
+});

@@ -1,0 +1,39 @@
+import type { ProcessIdentity } from './store/ports.js';
+import type * as R from './domain/results.js';
+
+/**
+ * One caller's connection: an MCP client's, or one command. It remembers who checked in over it, so that a call that
+ * names no agent still renews the right one, and agent_send knows its sender.
+ */
+export interface Connection {
+  /** Set for a process that stays (an MCP server): named by `also_checked_in`. */
+  readonly owner: ProcessIdentity | null;
+  /** Keys (lower case) of agents that checked in over this connection and did not check out. */
+  readonly agents: Set<string>;
+}
+
+export interface CallOptions {
+  connection: Connection;
+  signal?: AbortSignal;
+  /** Called while a wait goes on, about every 5 s. */
+  onProgress?: (waitedSeconds: number) => void;
+}
+
+/**
+ * The use cases, one a tool, over an open store. Inputs are unparsed: each is checked here, so that every front end
+ * gives the same errors. Every rejection that a caller can mend is a MeshError.
+ */
+export interface MeshApi {
+  checkin(input: unknown, call: CallOptions): Promise<R.CheckinResult>;
+  agents(input: unknown, call: CallOptions): Promise<R.AgentsResult>;
+  send(input: unknown, call: CallOptions): Promise<R.SendResult>;
+  inbox(input: unknown, call: CallOptions): Promise<R.InboxResult>;
+  /** `message_ids` may hold ULIDs too where `allowUlids` is set (the command line); `all: true` stands for the inbox. */
+  ack(input: unknown, call: CallOptions & { allowUlids?: boolean }): Promise<R.AckResult>;
+  sent(input: unknown, call: CallOptions): Promise<R.SentResult>;
+  checkout(input: unknown, call: CallOptions): Promise<R.CheckoutResult>;
+  status(): Promise<R.StatusResult>;
+  doctor(): Promise<R.DoctorResult>;
+  /** Newest first. */
+  log(input: unknown): AsyncIterable<R.EventLine>;
+}

@@ -1,0 +1,102 @@
+import { MeshError } from '../errors.js';
+import { joinBytes } from './bytes.js';
+import type { TreeEntry } from './git-object.js';
+import type { Oid } from './ids.js';
+import { visibleText } from './visible-text.js';
+
+export const folderMode = '40000';
+export const fileMode = '100644';
+
+const utf8 = new TextEncoder();
+
+/** A tree object's content. The entries may come in any order; names must be unique. */
+export function encodeTree(entries: readonly TreeEntry[]): Uint8Array {
+  const sorted = [...entries].sort(gitOrder);
+  const parts: Uint8Array[] = [];
+  for (const { mode, name, oid } of sorted) parts.push(utf8.encode(`${mode} ${name}\0`), hexToBytes(oid));
+  return joinBytes(parts);
+}
+
+/**
+ * A tree object's entries, in git's order.
+ * @throws MeshError `protocol_error` for a tree that is cut, out of order, names something twice, or has a name that is
+ * not UTF-8, empty, `.`, `..` or holds a slash. Other odd names are given: whoever walks the tree takes only known paths.
+ */
+export function decodeTree(bytes: Uint8Array): TreeEntry[] {
+  const entries: TreeEntry[] = [];
+  const names = new Set<string>();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let at = 0;
+  while (at < bytes.length) {
+    const end = bytes.indexOf(0, at);
+    if (end === -1 || end + 21 > bytes.length) throw bad('it is cut off');
+    let header: string;
+    try {
+      header = decoder.decode(bytes.subarray(at, end));
+    } catch (error) {
+      // TypeError is how TextDecoder says that the bytes are no UTF-8.
+      if (error instanceof TypeError) throw bad('a name is not UTF-8');
+      throw error;
+    }
+    const space = header.indexOf(' ');
+    const mode = header.slice(0, space);
+    const name = header.slice(space + 1);
+    if (!/^[1-7][0-7]{4,5}$/.test(mode)) throw bad(`an entry has the mode ${shown(mode)}`);
+    if (name === '' || name === '.' || name === '..' || name.includes('/'))
+      throw bad(`an entry is named ${shown(name)}`);
+    if (names.has(name)) throw bad(`${shown(name)} is there twice`);
+    names.add(name);
+    const entry: TreeEntry = { mode, name, oid: bytesToHex(bytes.subarray(end + 1, end + 21)) };
+    const last = entries.at(-1);
+    if (last !== undefined && gitOrder(last, entry) >= 0) throw bad(`${shown(name)} is out of order`);
+    entries.push(entry);
+    at = end + 21;
+  }
+  return entries;
+}
+
+export function isFolder(entry: Pick<TreeEntry, 'mode'>): boolean {
+  return entry.mode === folderMode;
+}
+
+/** By the bytes of the names, a folder's as if it ended in a slash. */
+function gitOrder(a: Pick<TreeEntry, 'mode' | 'name'>, b: Pick<TreeEntry, 'mode' | 'name'>): number {
+  const left = isFolder(a) ? `${a.name}/` : a.name;
+  const right = isFolder(b) ? `${b.name}/` : b.name;
+  return compareUtf8(left, right);
+}
+
+/** The order of the texts' UTF-8 bytes, which is that of their code points (UTF-16 units differ above U+D7FF). */
+export function compareUtf8(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i++) {
+    const a = left.charCodeAt(i);
+    const b = right.charCodeAt(i);
+    if (a === b) continue;
+    const aHigh = a >= 0xd800 && a <= 0xdfff;
+    const bHigh = b >= 0xd800 && b <= 0xdfff;
+    return aHigh === bHigh ? a - b : aHigh ? 1 : -1;
+  }
+  return left.length - right.length;
+}
+
+function hexToBytes(oid: Oid): Uint8Array {
+  const bytes = new Uint8Array(20);
+  for (let i = 0; i < 20; i++) bytes[i] = Number.parseInt(oid.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}
+
+const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+function bytesToHex(bytes: Uint8Array): Oid {
+  let text = '';
+  for (const byte of bytes) text += hex[byte] ?? '';
+  // Twenty bytes are forty hex digits.
+  return text as Oid;
+}
+
+const shown = (text: string): string => JSON.stringify(visibleText(text, { maxLength: 60 }));
+
+function bad(reason: string): MeshError {
+  return new MeshError('protocol_error', `a tree object is not valid: ${reason}`);
+}

@@ -1,0 +1,16 @@
+export { parseAckInput } from './inputs/ack-input.js';
+export type { AckInput } from './inputs/ack-input.js';
+export { parseAgentsInput } from './inputs/agents-input.js';
+export type { AgentsInput } from './inputs/agents-input.js';
+export { parseCheckinInput } from './inputs/checkin-input.js';
+export type { CheckinInput } from './inputs/checkin-input.js';
+export { parseCheckoutInput } from './inputs/checkout-input.js';
+export type { CheckoutInput } from './inputs/checkout-input.js';
+export { parseInboxInput } from './inputs/inbox-input.js';
+export type { InboxInput } from './inputs/inbox-input.js';
+export { parseLogInput } from './inputs/log-input.js';
+export type { LogInput } from './inputs/log-input.js';
+export { defaultMessageTtl, messageTtlRange, parseSendInput } from './inputs/send-input.js';
+export type { SendInput } from './inputs/send-input.js';
+export { parseSentInput } from './inputs/sent-input.js';
+export type { SentInput } from './inputs/sent-input.js';

@@ -1,0 +1,223 @@
+import type { AgentId, Handle, IsoTime, Oid, Ulid } from './ids.js';
+import type { EventName, JsonObject, MessageType } from './records.js';
+
+/** The results of the use cases: what a tool gives as structuredContent and the command line prints with `--json`. */
+
+export type MessageState = 'queued' | 'pushed' | 'delivered' | 'acked' | 'expired';
+/** `signed`: the key is attested; `first-seen`: pinned here on first sight; `unverified`: neither. */
+export type Verified = 'signed' | 'first-seen' | 'unverified';
+
+export interface SyncSummary {
+  state: 'ok' | 'partial' | 'offline' | 'none';
+  last_ok_at: IsoTime | null;
+  /** Own commits that at least one remote has not got yet. */
+  queued: number;
+  error: { name: string; message: string } | null;
+}
+
+export interface AgentView {
+  agent_id: AgentId;
+  machine: Handle;
+  role: string | null;
+  repo: string | null;
+  caps: string[];
+  status: string | null;
+  status_since: IsoTime | null;
+  /** Whole seconds since the status text last changed; null without a status. */
+  status_age_s: number | null;
+  checked_in_at: IsoTime;
+  last_activity_at: IsoTime;
+  expires_at: IsoTime;
+  ttl_seconds: number;
+  alive: boolean;
+}
+
+export interface FreezeView {
+  message_id: number | null;
+  id: Ulid;
+  machine: Handle;
+  agent: AgentId | null;
+  repo: string | null;
+  reason: string | null;
+  since: IsoTime;
+  expires_at: IsoTime;
+}
+
+export type HerdrWake = 'registered' | 'off' | 'unsupported';
+
+export interface CheckinPreview {
+  preview: true;
+  record: AgentView;
+  next: string;
+}
+export interface CheckinDone extends AgentView {
+  preview: false;
+  renewed: boolean;
+  herdr_wake: HerdrWake;
+  freezes: FreezeView[];
+  missed: { count: number; ids: Ulid[] };
+  also_checked_in?: { pid: number; since: IsoTime }[];
+  sync: SyncSummary;
+}
+export type CheckinResult = CheckinPreview | CheckinDone;
+
+export interface MachineView {
+  handle: Handle;
+  label: string | null;
+  last_seen_at: IsoTime | null;
+  verified: Verified;
+}
+export interface AgentsResult {
+  machine: Handle;
+  agents: AgentView[];
+  machines: MachineView[];
+  freezes: FreezeView[];
+  sync: SyncSummary;
+}
+
+export interface SendResult {
+  id: Ulid;
+  message_id: number;
+  to: string;
+  to_agent: AgentId | null;
+  msg_type: MessageType;
+  state: MessageState;
+  /** Agents it reaches now: `agent` for one machine, `machine/agent` for `*`. */
+  recipients: string[];
+  expires_at: IsoTime;
+  duplicate?: true;
+  warning?: string;
+}
+
+export interface InboxMessage {
+  message_id: number;
+  id: Ulid;
+  from: { machine: Handle; agent: AgentId | null; verified: Verified };
+  msg_type: MessageType;
+  payload: JsonObject;
+  sent_at: IsoTime;
+  arrived_at: IsoTime;
+  expires_at: IsoTime;
+  in_reply_to: Ulid | null;
+  /** Addressed to this agent by name. */
+  directed: boolean;
+}
+export interface InboxResult {
+  agent_id: AgentId;
+  machine: Handle;
+  messages: InboxMessage[];
+  /** Messages after the last one given here. */
+  remaining: number;
+  notice: string;
+  sync: SyncSummary;
+}
+
+export interface AckPreview {
+  preview: true;
+  would_ack: number[];
+  already_acked: number[];
+  unknown: number[];
+  next: string;
+}
+export interface AckDone {
+  preview: false;
+  acked: number[];
+  already_acked: number[];
+  unknown: number[];
+}
+export type AckResult = AckPreview | AckDone;
+
+export interface SentMessage {
+  message_id: number;
+  id: Ulid;
+  to: string;
+  to_agent: AgentId | null;
+  msg_type: MessageType;
+  from_agent: AgentId | null;
+  payload: JsonObject;
+  sent_at: IsoTime;
+  expires_at: IsoTime;
+  in_reply_to: Ulid | null;
+  state: MessageState;
+  pushed_at: IsoTime | null;
+  delivered_at: IsoTime | null;
+  delivered_to: { machine: Handle; at: IsoTime }[];
+  acks: { machine: Handle; agent: AgentId; at: IsoTime }[];
+}
+export interface SentResult {
+  messages: SentMessage[];
+  sync: SyncSummary;
+}
+
+export interface CheckoutResult {
+  preview: boolean;
+  agent_id: AgentId;
+  machine: Handle;
+  next?: string;
+}
+
+/** The result of `init` and `join`. `store` is a path on this machine, for its own user. */
+export interface MembershipResult {
+  mesh: { id: Ulid; name: string };
+  machine: Handle;
+  store: string;
+  remotes: { name: string; url: string }[];
+  writable: boolean;
+}
+
+export interface Problem {
+  kind: string;
+  machine?: string;
+  path?: string;
+  message: string;
+  fix?: string;
+}
+
+export interface RemoteStatus {
+  name: string;
+  /** Without credentials. */
+  url: string;
+  state: 'ok' | 'error' | 'unknown';
+  last_ok_at: IsoTime | null;
+  next_try_at: IsoTime | null;
+  queued: number;
+  error: { name: string; message: string } | null;
+}
+
+export interface StatusResult {
+  mesh: { id: Ulid; name: string };
+  machine: Handle;
+  store: string;
+  format: number;
+  policy: 'open' | 'roster';
+  worker: { state: 'running'; pid: number; since: IsoTime } | null;
+  remotes: RemoteStatus[];
+  agents: { alive: number; known: number };
+  journal: { highest: number; entries: number };
+  problems: Problem[];
+}
+
+export interface DoctorResult {
+  ok: boolean;
+  problems: Problem[];
+}
+
+/** A line of `log`. `signature` is what the commit's signature proves about its branch's owner. */
+export interface EventLine {
+  event: EventName | 'unknown';
+  commit: Oid;
+  at: IsoTime;
+  machine: Handle;
+  agent: string | null;
+  subject: string;
+  message_id?: number;
+  id?: Ulid;
+  to?: string;
+  type?: MessageType;
+  signature: 'good' | 'bad' | 'none';
+}
+
+export interface GuardResult {
+  frozen: boolean;
+  freezes: FreezeView[];
+}

@@ -1,0 +1,155 @@
+export { MeshError, errorCodes, errorResult } from './errors.js';
+export type { ErrorData, ErrorName, ErrorResult } from './errors.js';
+export { silentLogger } from './logger.js';
+export type { Logger } from './logger.js';
+export type { CallOptions, Connection, MeshApi } from './api.js';
+export type { Addressee, AgentId, AgentKey, EpochMillis, Handle, IsoTime, Oid, RefName, Ulid } from './domain/ids.js';
+export type * from './domain/records.js';
+export { formatVersion, messageTypes } from './domain/records.js';
+export type * from './domain/results.js';
+export type { Clock, RandomBytes } from './domain/clock.js';
+export type { Syncer } from './domain/syncer.js';
+export type { CommitObject, GitObject, ObjectType, Signature, TreeEntry } from './domain/git-object.js';
+export type * from './store/ports.js';
+
+// The domain's rules.
+export {
+  agentKey,
+  fromIso,
+  handleFromHostname,
+  isAgentId,
+  isAgentKey,
+  isHandle,
+  isIsoTime,
+  isOid,
+  isUlid,
+  parseAgentId,
+  parseHandle,
+  toIso,
+} from './domain/ids.js';
+export { nextUlid, ulidTime } from './domain/ulid.js';
+export { hasControl, hasUnseen, isWellFormed, visibleText } from './domain/visible-text.js';
+export { nearestName } from './domain/nearest-name.js';
+export { decodeYaml, encodeYaml, maxFileBytes } from './domain/codec.js';
+export { unknownKeys } from './domain/record-schema.js';
+export { decodeCharter, encodeCharter } from './domain/charter.js';
+export { decodeMachine, encodeMachine } from './domain/machine.js';
+export { decodePresence, encodePresence } from './domain/presence-record.js';
+export { decodeMessage, encodeMessage } from './domain/message-record.js';
+export { decodeAck, encodeAck } from './domain/ack-record.js';
+export { decodeReceipt, encodeReceipt } from './domain/receipt-record.js';
+export { decodeRoster, encodeRoster } from './domain/roster-record.js';
+export {
+  ackPath,
+  branchRef,
+  charterPath,
+  charterRef,
+  checkAck,
+  checkMachine,
+  checkMessage,
+  checkPresence,
+  checkReceipt,
+  checkRoster,
+  defaultRefPrefix,
+  handleOfRef,
+  isMeshFolder,
+  machinePath,
+  messageFolder,
+  messagePath,
+  parsePath,
+  parseRefPrefix,
+  presencePath,
+  readmePath,
+  receiptPath,
+  remoteRef,
+  remoteRefPrefix,
+  rosterPath,
+} from './domain/layout.js';
+export type { MeshPath } from './domain/layout.js';
+export { decodeCommit, decodeTree, encodeCommit, encodeTree } from './domain/git-object.js';
+export type { CommitParts } from './domain/git-object.js';
+export { diffTree, editTree, emptyTree, lookupPath, walkTree } from './domain/tree-edit.js';
+export type {
+  EditedTree,
+  HashObject,
+  ReadTree,
+  TreeChange,
+  TreeEdits,
+  TreeFile,
+  WalkLimits,
+} from './domain/tree-edit.js';
+export { eventNames, formatCommitMessage, isEventName, parseCommitMessage, targetOf } from './domain/commit-message.js';
+export type { ParsedCommitMessage } from './domain/commit-message.js';
+export {
+  ackSummary,
+  expireSummary,
+  presenceSummary,
+  pruneSummary,
+  receiptSummary,
+  sendSummary,
+} from './domain/commit-summary.js';
+export {
+  agentView,
+  defaultTtl,
+  effectiveExpiry,
+  isAlive,
+  presencePruneDue,
+  renewalDue,
+  renewedRecord,
+  rideAlong,
+  ttlRange,
+} from './domain/presence.js';
+export { clearsFreeze, coversRepo, freezesInForce } from './domain/freeze.js';
+export { messagesDue } from './domain/message-prune.js';
+export type { DueMessage } from './domain/message-prune.js';
+export { messageState } from './domain/message-state.js';
+export type { MessageProgress } from './domain/message-state.js';
+export { isMessageType } from './domain/message-type.js';
+export { maxPayloadBytes, payloadBytes } from './domain/payload.js';
+export {
+  defaultMessageTtl,
+  messageTtlRange,
+  parseAckInput,
+  parseAgentsInput,
+  parseCheckinInput,
+  parseCheckoutInput,
+  parseInboxInput,
+  parseLogInput,
+  parseSendInput,
+  parseSentInput,
+} from './domain/inputs.js';
+export type {
+  AckInput,
+  AgentsInput,
+  CheckinInput,
+  CheckoutInput,
+  InboxInput,
+  LogInput,
+  SendInput,
+  SentInput,
+} from './domain/inputs.js';
+export { Store } from './store/store.js';
+export type { StoreDeps, StoreDraft } from './store/store.js';
+export { commitOnBranch } from './store/commit.js';
+export type { BranchCommit, BranchTip } from './store/commit.js';
+export { writeAtomic, writeDurable } from './store/durable-fs.js';
+export { errnoOf, isErrno } from './store/fs.js';
+export type { Fs, FsFile, FsStat } from './store/fs.js';
+export { nodeFs } from './store/node-fs.js';
+export { hashObject } from './store/object-id.js';
+export { isRefName } from './store/ref-name-check.js';
+export { ownIdentity, provenDead } from './store/identity.js';
+export { withStoreLock } from './store/store-lock.js';
+export { MachineKey } from './store/keys.js';
+export { checkPublicKey, keyFingerprint } from './store/public-key.js';
+export { verifySshSignature } from './store/ssh-signature.js';
+export { Branches, maxRecordBytes } from './mesh/branches.js';
+export type { Branch } from './mesh/branches.js';
+export { arrivalsOf, journalOwnBranch } from './mesh/arrivals.js';
+export { readCharter } from './mesh/charter.js';
+export type { MeshContext } from './mesh/context.js';
+export { commitMachine, foundCharter } from './mesh/founding.js';
+export { commitReceipts, housekeeping } from './mesh/housekeeping.js';
+export { meshApi } from './mesh/mesh-api.js';
+export type { SyncFacts } from './mesh/status.js';
+export { isFolder } from './domain/git-tree.js';

@@ -1,0 +1,38 @@
+import { decodeAck } from '../domain/ack-record.js';
+import type { AgentKey, Oid } from '../domain/ids.js';
+import { lookupPath } from '../domain/tree-edit.js';
+import { MeshError } from '../errors.js';
+import type { MessageEntry } from '../store/ports.js';
+import { maxRecordBytes } from './branches.js';
+import type { MeshContext } from './context.js';
+
+/** Tells whether an agent of this machine has acknowledged a message, from the own branch's tip alone. */
+export async function ackedHere(ctx: MeshContext, key: AgentKey): Promise<(entry: MessageEntry) => Promise<boolean>> {
+  const { tree } = await ctx.branches.ownBranch();
+  const readTree = (oid: Oid): ReturnType<typeof ctx.store.objects.tree> => ctx.store.objects.tree(oid);
+  const folders = new Map<string, Map<string, Oid>>();
+  const folder = async (sender: string): Promise<Map<string, Oid>> => {
+    const known = folders.get(sender);
+    if (known !== undefined) return known;
+    const entry = await lookupPath({ root: tree, readTree, path: `acks/${sender}` });
+    const files = entry === null ? [] : await readTree(entry.oid);
+    const acks = new Map(files.filter((file) => file.mode === '100644').map((file) => [file.name, file.oid]));
+    folders.set(sender, acks);
+    return acks;
+  };
+  return async (entry) => {
+    const blob = (await folder(entry.sender)).get(`${entry.id}.yaml`);
+    return blob !== undefined && (await agentsThatAcked(ctx, blob)).has(key);
+  };
+}
+
+/** The keys of the agents named in an ack file; none where it cannot be read (doctor names it). */
+async function agentsThatAcked(ctx: MeshContext, blob: Oid): Promise<ReadonlySet<string>> {
+  try {
+    const record = decodeAck(await ctx.store.objects.blob(blob, maxRecordBytes));
+    return new Set(record.acks.map((ack) => ack.agent.toLowerCase()));
+  } catch (error) {
+    if (error instanceof MeshError) return new Set();
+    throw error;
+  }
+}

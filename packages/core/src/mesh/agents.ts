@@ -1,0 +1,56 @@
+import type { CallOptions } from '../api.js';
+import { parseAgentsInput } from '../domain/inputs.js';
+import { freezesInForce } from '../domain/freeze.js';
+import { agentKey, toIso } from '../domain/ids.js';
+import { agentView } from '../domain/presence.js';
+import type { AgentView, AgentsResult, MachineView } from '../domain/results.js';
+import type { Branch } from './branches.js';
+import { founderKey } from './charter.js';
+import type { MeshContext } from './context.js';
+import { liveSession, noteActivity } from './sessions.js';
+
+export async function agents(ctx: MeshContext, input: unknown, call: CallOptions): Promise<AgentsResult> {
+  const { agent_id: agent, include_stale: includeStale } = parseAgentsInput(input);
+  await noteActivity(ctx, call, agent ?? null);
+  const now = ctx.clock.now();
+  const founder = await founderKey(ctx.store);
+  const found: AgentView[] = [];
+  const machines: MachineView[] = [];
+  for (const branch of await ctx.branches.all()) {
+    machines.push({
+      handle: branch.handle,
+      label: branch.machine?.label ?? null,
+      last_seen_at: toIso(branch.handle === ctx.branches.own ? now : branch.committedAt),
+      verified: await ctx.branches.verified(branch, founder),
+    });
+    found.push(...(await agentsOn(ctx, branch)).filter((view) => includeStale || view.alive));
+  }
+  const { messages } = await ctx.store.journal.view();
+  return {
+    machine: ctx.branches.own,
+    agents: found,
+    machines,
+    freezes: freezesInForce(messages, now, ctx.branches.own),
+    sync: await ctx.syncer.summary(),
+  };
+}
+
+/** All agents that a branch has a record of. Here, one whose session is over is not alive whatever its record says. */
+export async function agentsOn(ctx: MeshContext, branch: Branch): Promise<AgentView[]> {
+  const now = ctx.clock.now();
+  const views: AgentView[] = [];
+  for (const record of await ctx.branches.presence(branch)) {
+    if (branch.handle === ctx.branches.own) {
+      const live = await liveSession(ctx, branch, agentKey(record.agent));
+      const view = agentView(record, branch.handle, now, live?.lastActivity ?? null);
+      views.push(live === null ? { ...view, alive: false } : view);
+    } else {
+      views.push(agentView(record, branch.handle, now, null));
+    }
+  }
+  return views;
+}
+
+export async function aliveAgents(ctx: MeshContext, branch: Branch): Promise<AgentView[]> {
+  return (await agentsOn(ctx, branch)).filter((view) => view.alive);
+}

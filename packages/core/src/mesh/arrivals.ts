@@ -1,0 +1,165 @@
+import { decodeAck } from '../domain/ack-record.js';
+import { toIso } from '../domain/ids.js';
+import type { EpochMillis, Oid } from '../domain/ids.js';
+import { checkMessage, parsePath, receiptPath } from '../domain/layout.js';
+import { decodeMessage } from '../domain/message-record.js';
+import { decodeReceipt } from '../domain/receipt-record.js';
+import type { MessageRecord } from '../domain/records.js';
+import { diffTree } from '../domain/tree-edit.js';
+import { MeshError } from '../errors.js';
+import type { JournalEntry, JournalView, MessageEntry } from '../store/ports.js';
+import type { Store } from '../store/store.js';
+import { maxRecordBytes } from './branches.js';
+import type { Branch } from './branches.js';
+
+/** A change at a path of a branch, from the journal's cursor to its tip. */
+interface Addition {
+  path: string;
+  blob: Oid;
+}
+
+/** Numbers up to here are lost with a journal that was lost: what it gives out next lies above (design: at least 10,000). */
+const lostJournalGap = 10_000;
+
+/**
+ * What a branch's way from the journal's cursor to its tip means for this machine, as journal entries: messages that
+ * arrived, acks and receipts of own messages, and the cursor last, so that a batch that is cut short is done again.
+ * Messages stand in the order of their ULIDs, which is their sender's order.
+ */
+export async function arrivalsOf(
+  store: Store,
+  branch: Branch,
+  view: JournalView,
+  now: EpochMillis,
+): Promise<JournalEntry[]> {
+  const cursor = view.cursor(branch.handle);
+  if (cursor?.commit === branch.tip) return [];
+  const before = cursor === undefined ? null : (await store.objects.commit(cursor.commit)).tree;
+  const own = store.config.handle;
+  const at = toIso(now);
+  const additions = (prefix: string): AsyncGenerator<Addition> => added(store, before, branch.tree, prefix);
+  const entries: JournalEntry[] = [];
+
+  const messages: Omit<MessageEntry, 'n'>[] = [];
+  const folders = branch.handle === own ? ['messages/'] : [`messages/${own}/`, 'messages/_all/'];
+  for (const folder of folders) {
+    for await (const addition of additions(folder)) {
+      const record = await readMessage(store, branch, addition);
+      if (record === null || view.byIdFrom(branch.handle, record.id) !== undefined) continue;
+      messages.push(messageEntry(record, addition, { seq: branch.seq, at }));
+    }
+  }
+  messages.sort((a, b) => (a.id < b.id ? -1 : 1));
+  let n = view.highest;
+  for (const message of messages) entries.push({ ...message, n: ++n });
+
+  for await (const addition of additions(`acks/${own}/`)) {
+    entries.push(...(await readAcks(store, branch, addition, view)));
+  }
+  if (branch.handle !== own) {
+    for await (const addition of additions(receiptPath(own))) {
+      const receipt = await tryDecode(() => read(store, addition.blob), decodeReceipt);
+      if (receipt === null) continue;
+      entries.push({ kind: 'receipt', machine: branch.handle, seq: receipt.delivered_through.seq, at: receipt.at });
+    }
+  }
+  entries.push({ kind: 'cursor', sender: branch.handle, commit: branch.tip, seq: branch.seq, at });
+  return entries;
+}
+
+/**
+ * Brings the journal up to the own branch: after each own commit, and after a crash between the two. Caller holds the
+ * store lock. A journal that knows nothing of a branch that has commits was lost: its numbers go on far above the
+ * highest that the branch proves, and open sessions do not get the old messages again.
+ */
+export async function journalOwnBranch(store: Store, branch: Branch, now: EpochMillis): Promise<JournalView> {
+  const view = await store.journal.view();
+  if (view.cursor(branch.handle) === undefined && (branch.journal > view.highest || branch.seq > 1)) {
+    await store.journal.raiseTo(Math.max(branch.journal, view.highest) + lostJournalGap);
+    const rebuilt = await append(store, branch, await store.journal.view(), now);
+    for (const session of await store.local.sessions()) {
+      await store.local.putSession({ ...session, fence: rebuilt.highest });
+    }
+    return rebuilt;
+  }
+  return append(store, branch, view, now);
+}
+
+async function append(store: Store, branch: Branch, view: JournalView, now: EpochMillis): Promise<JournalView> {
+  const entries = await arrivalsOf(store, branch, view, now);
+  // Not durable by itself: the own branch is, and what is lost here is found on it again.
+  return entries.length === 0 ? view : store.journal.append(entries, { durable: false });
+}
+
+function messageEntry(
+  record: MessageRecord,
+  addition: Addition,
+  { seq, at }: { seq: number; at: string },
+): Omit<MessageEntry, 'n'> {
+  const { repo, reason } = record.payload;
+  return {
+    kind: 'message',
+    id: record.id,
+    sender: record.from.machine,
+    agent: record.from.agent ?? null,
+    to: record.to.machine,
+    to_agent: record.to.agent ?? null,
+    type: record.type,
+    sent_at: record.sent_at,
+    expires_at: record.expires_at,
+    at,
+    blob: addition.blob,
+    path: addition.path,
+    seq,
+    in_reply_to: record.in_reply_to ?? null,
+    repo: typeof repo === 'string' ? repo : null,
+    reason: record.type === 'freeze' && typeof reason === 'string' ? reason : null,
+    key: record.key ?? null,
+  };
+}
+
+async function readMessage(store: Store, branch: Branch, { path, blob }: Addition): Promise<MessageRecord | null> {
+  if (parsePath(path)?.kind !== 'message') return null;
+  const record = await tryDecode(() => read(store, blob), decodeMessage);
+  if (record === null || checkMessage(record, { path, branch: branch.handle }) !== null) return null;
+  return record;
+}
+
+async function readAcks(
+  store: Store,
+  branch: Branch,
+  { path, blob }: Addition,
+  view: JournalView,
+): Promise<JournalEntry[]> {
+  const place = parsePath(path);
+  if (place?.kind !== 'ack') return [];
+  const record = await tryDecode(() => read(store, blob), decodeAck);
+  if (record?.id !== place.id) return [];
+  const known = new Set(
+    view.acked
+      .filter((ack) => ack.id === record.id && ack.machine === branch.handle)
+      .map((ack) => ack.agent.toLowerCase()),
+  );
+  return record.acks
+    .filter((ack) => !known.has(ack.agent.toLowerCase()))
+    .map((ack) => ({ kind: 'acked', id: record.id, machine: branch.handle, agent: ack.agent, at: ack.at }));
+}
+
+const read = (store: Store, blob: Oid): Promise<Uint8Array> => store.objects.blob(blob, maxRecordBytes);
+
+/** A record that cannot be read is doctor's to name; it hides nothing else. */
+async function tryDecode<T>(bytes: () => Promise<Uint8Array>, decode: (bytes: Uint8Array) => T): Promise<T | null> {
+  try {
+    return decode(await bytes());
+  } catch (error) {
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
+}
+
+async function* added(store: Store, before: Oid | null, after: Oid, prefix: string): AsyncGenerator<Addition> {
+  const changes = diffTree({ from: before, to: after, readTree: (oid) => store.objects.tree(oid), prefix });
+  for await (const change of changes) {
+    if (change.after !== null && change.mode === '100644') yield { path: change.path, blob: change.after };
+  }
+}

@@ -1,0 +1,34 @@
+import { decodeCharter } from '../domain/charter.js';
+import { charterPath, charterRef } from '../domain/layout.js';
+import type { CharterRecord } from '../domain/records.js';
+import { lookupPath } from '../domain/tree-edit.js';
+import type { Oid } from '../domain/ids.js';
+import { MeshError } from '../errors.js';
+import type { Objects } from '../store/ports.js';
+import type { Store } from '../store/store.js';
+import { maxRecordBytes } from './branches.js';
+
+/**
+ * The charter in a commit's tree.
+ * @throws MeshError `format_too_new` for a mesh of a later format; `not_found` where there is no readable mesh.yaml.
+ */
+export async function readCharter(objects: Objects, commit: Oid): Promise<CharterRecord> {
+  const { tree } = await objects.commit(commit);
+  const entry = await lookupPath({ root: tree, readTree: (oid) => objects.tree(oid), path: charterPath });
+  if (entry?.mode !== '100644') {
+    throw new MeshError('not_found', `The branch _charter holds no ${charterPath}: this repository is no mesh.`);
+  }
+  return decodeCharter(await objects.blob(entry.oid, maxRecordBytes));
+}
+
+/** The founder's public key as the store's copy of the charter states it; null where there is none that can be read. */
+export async function founderKey(store: Store): Promise<string | null> {
+  const tip = await store.refs.read(charterRef(store.config.ref_prefix));
+  if (tip === null) return null;
+  try {
+    return (await readCharter(store.objects, tip)).founder.key;
+  } catch (error) {
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
+}

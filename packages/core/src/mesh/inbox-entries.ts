@@ -1,0 +1,64 @@
+import type { AgentKey, Oid } from '../domain/ids.js';
+import { toIso } from '../domain/ids.js';
+import { lookupPath } from '../domain/tree-edit.js';
+import type { MessageEntry } from '../store/ports.js';
+import { ackedHere } from './acknowledged.js';
+import type { MeshContext } from './context.js';
+import type { LiveSession } from './sessions.js';
+
+/**
+ * What stands in a session's inbox, oldest first: addressed to this machine or all, to this agent or all, arrived after
+ * the check-in, not acknowledged by it, not expired, and still in its sender's tip (what was taken back or pruned is
+ * gone for good, however its acknowledgement is kept).
+ */
+export async function inboxEntries(ctx: MeshContext, { key, session }: LiveSession): Promise<MessageEntry[]> {
+  const { messages } = await ctx.store.journal.view();
+  const acked = await ackedHere(ctx, key);
+  const stands = inTips(ctx);
+  const now = toIso(ctx.clock.now());
+  const entries: MessageEntry[] = [];
+  for (let i = firstAbove(messages, session.fence); i < messages.length; i++) {
+    const entry = messages[i];
+    if (entry === undefined || entry.expires_at <= now || !isAddressed(entry, ctx.branches.own, key)) continue;
+    if (!(await acked(entry)) && (await stands(entry))) entries.push(entry);
+  }
+  return entries;
+}
+
+/** Addressed to this machine or to all of them, and there to this agent or to all. */
+export function isAddressed(entry: MessageEntry, machine: string, key: AgentKey): boolean {
+  if (entry.to !== '*' && entry.to !== machine) return false;
+  return entry.to_agent === null || entry.to_agent.toLowerCase() === key;
+}
+
+/** Numbers only grow along the journal. */
+function firstAbove(messages: readonly MessageEntry[], fence: number): number {
+  let low = 0;
+  let high = messages.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((messages[middle]?.n ?? 0) > fence) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Tells whether a message's file still stands in its sender's accepted tip. Folders are looked up once. */
+function inTips(ctx: MeshContext): (entry: MessageEntry) => Promise<boolean> {
+  const folders = new Map<string, ReadonlySet<string>>();
+  const readTree = (oid: Oid): ReturnType<typeof ctx.store.objects.tree> => ctx.store.objects.tree(oid);
+  const namesIn = async (entry: MessageEntry, folder: string): Promise<ReadonlySet<string>> => {
+    const id = `${entry.sender}:${folder}`;
+    const known = folders.get(id);
+    if (known !== undefined) return known;
+    const branch = await ctx.branches.get(entry.sender);
+    const at = branch === null ? null : await lookupPath({ root: branch.tree, readTree, path: folder });
+    const names = new Set(at === null ? [] : (await readTree(at.oid)).map((file) => file.name));
+    folders.set(id, names);
+    return names;
+  };
+  return async (entry) => {
+    const slash = entry.path.lastIndexOf('/');
+    return (await namesIn(entry, entry.path.slice(0, slash))).has(entry.path.slice(slash + 1));
+  };
+}

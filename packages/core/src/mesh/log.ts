@@ -1,0 +1,109 @@
+import { parseCommitMessage } from '../domain/commit-message.js';
+import type { ParsedCommitMessage } from '../domain/commit-message.js';
+import type { CommitObject } from '../domain/git-object.js';
+import { agentKey, toIso } from '../domain/ids.js';
+import type { Handle, Oid } from '../domain/ids.js';
+import { parseLogInput } from '../domain/inputs.js';
+import type { LogInput } from '../domain/inputs.js';
+import type { EventLine } from '../domain/results.js';
+import { visibleText } from '../domain/visible-text.js';
+import type { JournalView, MessageEntry } from '../store/ports.js';
+import { verifySshSignature } from '../store/ssh-signature.js';
+import type { MeshContext } from './context.js';
+
+interface Head {
+  handle: Handle;
+  key: string | null;
+  oid: Oid;
+  commit: CommitObject;
+}
+
+/** Every machine's commits as one log, newest first by commit time, each branch in its own order. */
+export async function* log(ctx: MeshContext, input: unknown): AsyncGenerator<EventLine> {
+  const wanted = parseLogInput(input, { now: ctx.clock.now() });
+  const journal = await ctx.store.journal.view();
+  const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
+  let left = wanted.limit ?? Infinity;
+  for await (const { handle, key, oid, commit } of newestFirst(ctx, wanted)) {
+    if (wanted.since !== undefined && commit.committer.at < wanted.since) return;
+    if (wanted.until !== undefined && commit.committer.at > wanted.until) continue;
+    const said = parseCommitMessage(commit.message);
+    const line = { ...lineOf({ handle, oid, commit, said }), signature: signatureState(commit, key) };
+    const entry = said === null ? undefined : messageOf(journal, said, handle);
+    if (entry !== undefined) line.message_id = entry.n;
+    if (!matches(line, wanted, entry)) continue;
+    if (unacked !== null && (line.event !== 'send' || line.id === undefined || !unacked.has(line.id))) continue;
+    yield line;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+async function* newestFirst(ctx: MeshContext, wanted: LogInput): AsyncGenerator<Head> {
+  const heads: Head[] = [];
+  for (const branch of await ctx.branches.all()) {
+    if (wanted.machine !== undefined && branch.handle !== wanted.machine) continue;
+    const commit = await ctx.store.objects.commit(branch.tip);
+    heads.push({ handle: branch.handle, key: branch.machine?.key ?? null, oid: branch.tip, commit });
+  }
+  while (heads.length > 0) {
+    const newest = heads.reduce((a, b) => (b.commit.committer.at > a.commit.committer.at ? b : a));
+    yield newest;
+    const [parent] = newest.commit.parents;
+    const index = heads.indexOf(newest);
+    if (parent === undefined) heads.splice(index, 1);
+    else heads[index] = { ...newest, oid: parent, commit: await ctx.store.objects.commit(parent) };
+  }
+}
+
+function lineOf(parts: {
+  handle: Handle;
+  oid: Oid;
+  commit: CommitObject;
+  said: ParsedCommitMessage | null;
+}): Omit<EventLine, 'signature'> {
+  const { handle, oid, commit, said } = parts;
+  const [id] = said?.messages ?? [];
+  return {
+    event: said?.event ?? 'unknown',
+    commit: oid,
+    at: toIso(commit.committer.at),
+    machine: handle,
+    agent: said?.agent ?? null,
+    subject: visibleText(said?.subject ?? commit.message.split('\n')[0] ?? '', { maxLength: 200 }),
+    ...(id === undefined ? {} : { id }),
+    ...(said?.to === undefined ? {} : { to: said.to }),
+    ...(said?.type === undefined ? {} : { type: said.type }),
+  };
+}
+
+function signatureState(commit: CommitObject, key: string | null): EventLine['signature'] {
+  if (commit.gpgsig === null) return 'none';
+  if (key === null) return 'bad';
+  return verifySshSignature({ armoured: commit.gpgsig, data: commit.signedBytes, publicKey: key }) ? 'good' : 'bad';
+}
+
+function messageOf(journal: JournalView, said: ParsedCommitMessage, handle: Handle): MessageEntry | undefined {
+  const [id] = said.messages;
+  if (id === undefined) return undefined;
+  return said.event === 'ack' ? journal.byId(id) : journal.byIdFrom(handle, id);
+}
+
+function matches(line: EventLine, wanted: LogInput, entry: MessageEntry | undefined): boolean {
+  if (wanted.agent !== undefined && (line.agent === null || line.agent.toLowerCase() !== agentKey(wanted.agent))) {
+    return false;
+  }
+  if (wanted.type !== undefined && line.type !== wanted.type) return false;
+  if (wanted.repo !== undefined && entry?.repo !== wanted.repo) return false;
+  return wanted.grep === undefined || line.subject.toLowerCase().includes(wanted.grep.toLowerCase());
+}
+
+/** Messages of this machine, or to it, that nobody they were for has acknowledged. */
+function unackedIds(ctx: MeshContext, journal: JournalView): ReadonlySet<string> {
+  const acked = new Set(journal.acked.map((ack) => ack.id));
+  return new Set(
+    journal.messages
+      .filter((entry) => entry.sender === ctx.branches.own && !acked.has(entry.id))
+      .map((entry) => entry.id),
+  );
+}

@@ -1,0 +1,32 @@
+import type { MeshApi } from '../api.js';
+import { ack } from './ack.js';
+import { agents } from './agents.js';
+import { checkin } from './checkin.js';
+import { checkout } from './checkout.js';
+import type { MeshContext } from './context.js';
+import { examine } from './doctor.js';
+import { inbox } from './inbox.js';
+import { log } from './log.js';
+import { send } from './send.js';
+import { sent } from './sent.js';
+import { status } from './status.js';
+import type { SyncFacts } from './status.js';
+
+/** The use cases over an open store. `facts` tells what the sync side knows, without any network. */
+export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): MeshApi {
+  return {
+    checkin: (input, call) => checkin(ctx, input, call),
+    agents: (input, call) => agents(ctx, input, call),
+    send: (input, call) => send(ctx, input, call),
+    inbox: (input, call) => inbox(ctx, input, call),
+    ack: (input, call) => ack(ctx, input, call),
+    sent: (input, call) => sent(ctx, input, call),
+    checkout: (input, call) => checkout(ctx, input, call),
+    status: async () => status(ctx, await facts()),
+    doctor: async () => {
+      const problems = [...(await facts()).problems, ...(await examine(ctx))];
+      return { ok: problems.length === 0, problems };
+    },
+    log: (input) => log(ctx, input),
+  };
+}

@@ -1,0 +1,209 @@
+import type { CallOptions } from '../api.js';
+import { targetOf } from '../domain/commit-message.js';
+import { sendSummary } from '../domain/commit-summary.js';
+import { agentKey, isHandle, toIso } from '../domain/ids.js';
+import type { AgentId, AgentKey, Handle, Ulid } from '../domain/ids.js';
+import { parseSendInput } from '../domain/inputs.js';
+import type { SendInput } from '../domain/inputs.js';
+import { messagePath } from '../domain/layout.js';
+import { encodeMessage } from '../domain/message-record.js';
+import { messageState } from '../domain/message-state.js';
+import type { MessageRecord } from '../domain/records.js';
+import type { SendResult } from '../domain/results.js';
+import { nextUlid, ulidTime } from '../domain/ulid.js';
+import { visibleText } from '../domain/visible-text.js';
+import { MeshError } from '../errors.js';
+import type { JournalView, MessageEntry } from '../store/ports.js';
+import { aliveAgents } from './agents.js';
+import type { MeshContext } from './context.js';
+import { liveSession, noteActivity } from './sessions.js';
+import { commitChange, eventOf, locked } from './write.js';
+import type { Locked } from './write.js';
+
+/** How long a sender looks for a machine or an agent that it does not know. */
+const lookupMs = 2_000;
+
+/** Whom a message reaches. */
+interface Target {
+  to: Handle | '*';
+  toAgent: AgentId | null;
+  recipients: string[];
+}
+
+/** A message is stored when this returns: the commit is on this disk, whatever the network does. */
+export async function send(ctx: MeshContext, input: unknown, call: CallOptions): Promise<SendResult> {
+  const wanted = parseSendInput(input);
+  const from = wanted.from_agent ?? onlyAgent(call);
+  await noteActivity(ctx, call, from);
+  const target = await findTarget(ctx, wanted);
+  return locked(ctx, async (state) => {
+    const inReplyTo = resolveReference(state.journal, wanted.in_reply_to);
+    const sender = await sendingAgent(ctx, state, from);
+    const earlier = wanted.key === undefined ? undefined : findByKey(ctx, state.journal, wanted.key, sender.agent);
+    if (earlier !== undefined) {
+      return { ...result(ctx, state.journal, earlier, target), duplicate: true };
+    }
+    const record = newRecord(ctx, state, { wanted, target, inReplyTo, agent: sender.agent });
+    const { journal } = await commitChange(ctx, state, {
+      edits: new Map([[messagePath({ to: target.to, id: record.id }), encodeMessage(record)]]),
+      event: eventOf('send', sender.agent, {
+        messages: [record.id],
+        to: targetOf(target.to, target.toAgent),
+        type: record.type,
+        // The number that the message is about to get: the journal can be rebuilt from it.
+        journal: state.journal.highest + 1,
+        summary: sendSummary({
+          type: record.type,
+          from: { agent: sender.agent, machine: ctx.branches.own },
+          to: { machine: target.to, agent: target.toAgent },
+          payload: record.payload,
+        }),
+      }),
+    });
+    const entry = journal.byIdFrom(ctx.branches.own, record.id);
+    if (entry === undefined) throw new Error(`message ${record.id} is committed but not in the journal`);
+    const warning = [sender.warning, noReader(target)].filter((text) => text !== null).join(' ');
+    return { ...result(ctx, journal, entry, target), ...(warning === '' ? {} : { warning }) };
+  });
+}
+
+/** The sender that a connection stands for: its one agent, or nobody where it has several or none. */
+function onlyAgent(call: CallOptions): AgentId | null {
+  const [only, ...more] = call.connection.agents;
+  // The set holds keys of agents that checked in; a key is a valid agent_id itself.
+  return only === undefined || more.length > 0 ? null : (only as AgentId);
+}
+
+async function sendingAgent(
+  ctx: MeshContext,
+  { branch }: Locked,
+  agent: AgentId | null,
+): Promise<{ agent: AgentId | null; warning: string | null }> {
+  if (agent === null) return { agent, warning: null };
+  const live = await liveSession(ctx, branch, agentKey(agent));
+  if (live !== null) return { agent: live.record.agent, warning: null };
+  const warning = `${agent} is not checked in here, so nobody can answer it: call agent_checkin to receive replies.`;
+  return { agent, warning };
+}
+
+async function findTarget(ctx: MeshContext, wanted: SendInput): Promise<Target> {
+  const toAgent = wanted.to_agent ?? null;
+  const known = await tryTarget(ctx, wanted.to, toAgent);
+  if ('recipients' in known) return known;
+  await ctx.syncer.round({ deadlineMs: lookupMs });
+  const found = await tryTarget(ctx, wanted.to, toAgent);
+  if ('recipients' in found) return found;
+  throw found.error;
+}
+
+async function tryTarget(ctx: MeshContext, to: string, toAgent: AgentId | null): Promise<Target | { error: MeshError }> {
+  if (to === '*') {
+    const recipients: string[] = [];
+    for (const branch of await ctx.branches.all()) {
+      recipients.push(...(await aliveAgents(ctx, branch)).map((view) => `${view.machine}/${view.agent_id}`));
+    }
+    return { to, toAgent: null, recipients };
+  }
+  const branch = isHandle(to) ? await ctx.branches.get(to) : null;
+  if (branch === null || branch.machine?.left_at !== undefined) return { error: await machineNotFound(ctx, to) };
+  const alive = (await aliveAgents(ctx, branch)).map((view) => view.agent_id);
+  if (toAgent === null) return { to: branch.handle, toAgent, recipients: alive };
+  const spelled = alive.find((agent) => agentKey(agent) === agentKey(toAgent));
+  if (spelled !== undefined) return { to: branch.handle, toAgent: spelled, recipients: [spelled] };
+  return { error: agentNotAlive(branch.handle, toAgent, alive) };
+}
+
+async function machineNotFound(ctx: MeshContext, to: string): Promise<MeshError> {
+  const known = (await ctx.branches.all())
+    .filter((branch) => branch.machine?.left_at === undefined)
+    .map((branch) => branch.handle);
+  return new MeshError(
+    'machine_not_found',
+    `No machine "${visibleText(to, { maxLength: 60 })}" in this mesh. Known machines: ${known.join(', ')}. ` +
+      'Use one of these handles, or * for all machines; agents_list shows who is where.',
+    { data: { to: visibleText(to, { maxLength: 60 }), known_handles: known } },
+  );
+}
+
+function agentNotAlive(machine: Handle, agent: AgentId, alive: AgentId[]): MeshError {
+  const who = alive.length === 0 ? `No agent is alive there` : `Alive there: ${alive.join(', ')}`;
+  return new MeshError(
+    'agent_not_alive',
+    `Agent ${agent} is not checked in on ${machine}, so nothing was sent. ${who}. ` +
+      'Name one of these, or leave to_agent out to reach whoever is there.',
+    { data: { machine, to_agent: agent, alive_agents: alive } },
+  );
+}
+
+function newRecord(
+  ctx: MeshContext,
+  { journal }: Locked,
+  parts: { wanted: SendInput; target: Target; inReplyTo: Ulid | null; agent: AgentId | null },
+): MessageRecord {
+  const { wanted, target, inReplyTo, agent } = parts;
+  const own = ctx.branches.own;
+  const last = lastOwnUlid(journal, own);
+  const id = nextUlid({ now: ctx.clock.now(), random: ctx.random, last });
+  // Where the clock went back, the id goes on from the last one; the times follow the id, so that a path is its time.
+  const sentAt = ulidTime(id);
+  return {
+    id,
+    type: wanted.msg_type,
+    from: { machine: own, ...(agent === null ? {} : { agent }) },
+    to: { machine: target.to, ...(target.toAgent === null ? {} : { agent: target.toAgent }) },
+    sent_at: toIso(sentAt),
+    expires_at: toIso(sentAt + wanted.ttl_seconds * 1000),
+    ...(inReplyTo === null ? {} : { in_reply_to: inReplyTo }),
+    ...(wanted.key === undefined ? {} : { key: wanted.key }),
+    payload: wanted.payload,
+  };
+}
+
+function lastOwnUlid(journal: JournalView, own: Handle): Ulid | null {
+  return journal.messages.findLast((entry) => entry.sender === own)?.id ?? null;
+}
+
+/** @throws MeshError `unknown_message` for a number that this machine never gave. A ULID may name what is not here. */
+export function resolveReference(journal: JournalView, reference: Ulid | number | undefined): Ulid | null {
+  if (typeof reference !== 'number') return reference ?? null;
+  const entry = journal.byNumber(reference);
+  if (entry !== undefined) return entry.id;
+  throw new MeshError(
+    'unknown_message',
+    `This machine has no message number ${reference}: use the message_id that agent_inbox or agent_sent shows, or the ULID id.`,
+    { data: { message_id: reference } },
+  );
+}
+
+/** The message that the same agent sent with this key, while it lives. */
+function findByKey(ctx: MeshContext, journal: JournalView, key: string, agent: AgentId | null): MessageEntry | undefined {
+  const now = toIso(ctx.clock.now());
+  const who = (name: AgentId | null): AgentKey | null => (name === null ? null : agentKey(name));
+  return journal.messages.findLast(
+    (entry) =>
+      entry.key === key && entry.sender === ctx.branches.own && who(entry.agent) === who(agent) && entry.expires_at > now,
+  );
+}
+
+function result(ctx: MeshContext, journal: JournalView, entry: MessageEntry, target: Target): SendResult {
+  const { state } = messageState({ entry, journal, machine: ctx.branches.own, now: ctx.clock.now() });
+  return {
+    id: entry.id,
+    message_id: entry.n,
+    to: entry.to,
+    to_agent: entry.to_agent,
+    msg_type: entry.type,
+    state,
+    recipients: target.recipients,
+    expires_at: entry.expires_at,
+  };
+}
+
+function noReader(target: Target): string | null {
+  if (target.recipients.length > 0) return null;
+  const where = target.to === '*' ? 'on any machine' : `on ${target.to}`;
+  return (
+    `No agent is alive ${where} now: the message is stored, but an agent that checks in later does not get it in its inbox` +
+    ' (a freeze is shown to it all the same).'
+  );
+}

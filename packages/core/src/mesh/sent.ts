@@ -1,0 +1,37 @@
+import type { CallOptions } from '../api.js';
+import { agentKey } from '../domain/ids.js';
+import { parseSentInput } from '../domain/inputs.js';
+import { messageState } from '../domain/message-state.js';
+import type { SentMessage, SentResult } from '../domain/results.js';
+import type { MeshContext } from './context.js';
+import { readMessage } from './inbox.js';
+import { noteActivity } from './sessions.js';
+
+/** What this machine sent, newest first, each with how far it has come. */
+export async function sent(ctx: MeshContext, input: unknown, call: CallOptions): Promise<SentResult> {
+  const wanted = parseSentInput(input);
+  await noteActivity(ctx, call, wanted.agent_id ?? null);
+  const journal = await ctx.store.journal.view();
+  const agent = wanted.agent_id === undefined ? null : agentKey(wanted.agent_id);
+  const now = ctx.clock.now();
+  const messages: SentMessage[] = [];
+  for (let i = journal.messages.length - 1; i >= 0 && messages.length < wanted.limit; i--) {
+    const entry = journal.messages[i];
+    if (entry?.sender !== ctx.branches.own) continue;
+    if (agent !== null && entry.agent?.toLowerCase() !== agent) continue;
+    messages.push({
+      message_id: entry.n,
+      id: entry.id,
+      to: entry.to,
+      to_agent: entry.to_agent,
+      msg_type: entry.type,
+      from_agent: entry.agent,
+      payload: (await readMessage(ctx, entry))?.payload ?? {},
+      sent_at: entry.sent_at,
+      expires_at: entry.expires_at,
+      in_reply_to: entry.in_reply_to,
+      ...messageState({ entry, journal, machine: ctx.branches.own, now }),
+    });
+  }
+  return { messages, sync: await ctx.syncer.summary() };
+}

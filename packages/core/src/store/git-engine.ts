@@ -1,0 +1,47 @@
+import * as nodeFs from 'node:fs';
+import * as git from 'isomorphic-git';
+import type { GitObject } from '../domain/git-object.js';
+import type { Oid } from '../domain/ids.js';
+import { isObjectType } from './object-id.js';
+
+/**
+ * What the store uses of isomorphic-git: packed objects and pack indexes. Its cache holds parsed indexes and whole
+ * packs and never lets go of one, so it lives as long as the packs do and is dropped when one vanishes.
+ */
+export class GitEngine {
+  readonly #gitdir: string;
+  #cache: object = {};
+
+  constructor(gitdir: string) {
+    this.#gitdir = gitdir;
+  }
+
+  dropCache(): void {
+    this.#cache = {};
+  }
+
+  /** Any failure is isomorphic-git's own error: a pack that went away meanwhile, a missing or a damaged object. */
+  async read(oid: Oid): Promise<GitObject> {
+    // The commands it recommends instead want to know the type before.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    const found = await git.readObject({
+      fs: nodeFs,
+      gitdir: this.#gitdir,
+      oid,
+      format: 'content',
+      cache: this.#cache,
+    });
+    const { type, object } = found;
+    if (!isObjectType(type) || !(object instanceof Uint8Array)) throw new Error(`object ${oid} came as ${type}`);
+    return { type, data: object };
+  }
+
+  /**
+   * Writes the `.idx` beside a pack. Gives the number of objects in it, which is lower than the pack's own where a delta
+   * did not resolve.
+   */
+  async indexPack(folder: string, name: string): Promise<number> {
+    const { oids } = await git.indexPack({ fs: nodeFs, dir: folder, gitdir: this.#gitdir, filepath: name, cache: {} });
+    return oids.length;
+  }
+}

@@ -1,0 +1,213 @@
+import { dirname } from 'node:path';
+import type { Ulid } from '../domain/ids.js';
+import { MeshError } from '../errors.js';
+import { writeDurable } from './durable-fs.js';
+import type { Fs, FsFile, FsStat } from './fs.js';
+import { isErrno } from './fs.js';
+import { decodeLine, encodeLine } from './journal-line.js';
+import type { JournalLine } from './journal-line.js';
+import { LiveJournalView } from './journal-view.js';
+import type { Journal, JournalEntry, JournalView } from './ports.js';
+
+const formatNumber = 1;
+/** How much before the place we stopped at is compared, to notice a file that was replaced by another. */
+const tailBytes = 64;
+const lineFeed = 10;
+
+/** What was read of one file. */
+interface Progress {
+  view: LiveJournalView;
+  damage: { line: number; reason: string }[];
+  inode: number;
+  /** Where the last whole line ends. */
+  offset: number;
+  lines: number;
+  tail: Buffer;
+  /** The size at the last look; past `offset` there is a torn line. */
+  size: number;
+  mtimeMs: number;
+}
+
+const nothing = (): Progress => ({
+  view: new LiveJournalView(),
+  damage: [],
+  inode: -1,
+  offset: 0,
+  lines: 0,
+  tail: Buffer.alloc(0),
+  size: -1,
+  mtimeMs: -1,
+});
+
+/** {@link Journal} in one file: a header line `git-mesh-journal 1 <store id>`, then a line an entry. */
+export class FileJournal implements Journal {
+  readonly file: string;
+  readonly #fs: Fs;
+  readonly #header: string;
+  #progress: Progress = nothing();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(fs: Fs, file: string, store: Ulid) {
+    this.#fs = fs;
+    this.file = file;
+    this.#header = `git-mesh-journal ${formatNumber} ${store}`;
+  }
+
+  async view(): Promise<JournalView> {
+    return this.#inTurn(async () => {
+      await this.#catchUp();
+      return this.#progress.view;
+    });
+  }
+
+  async damage(): Promise<readonly { line: number; reason: string }[]> {
+    await this.view();
+    return [...this.#progress.damage];
+  }
+
+  async append(entries: readonly JournalEntry[], options: { durable: boolean }): Promise<JournalView> {
+    return this.#append(entries, options);
+  }
+
+  async raiseTo(floor: number): Promise<void> {
+    if ((await this.view()).highest < floor) await this.#append([{ kind: 'raise', n: floor }], { durable: true });
+  }
+
+  async #append(lines: readonly JournalLine[], { durable }: { durable: boolean }): Promise<JournalView> {
+    return this.#inTurn(async () => {
+      await this.#catchUp();
+      if (lines.length > 0) await this.#write(lines, durable);
+      return this.#progress.view;
+    });
+  }
+
+  async #write(lines: readonly JournalLine[], durable: boolean): Promise<void> {
+    if (this.#progress.offset === 0) await this.#create();
+    const file = await this.#fs.open(this.file, 'append');
+    try {
+      // A torn last line is no entry: nothing may be joined to it.
+      if ((await file.stat()).size > this.#progress.offset) await file.truncate(this.#progress.offset);
+      const bytes = Buffer.from(lines.map(encodeLine).join(''));
+      await this.#writeAll(file, bytes, durable);
+      this.#take(bytes);
+      this.#note(await file.stat());
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** A write that failed half-way leaves no part of itself, where the disk lets us. */
+  async #writeAll(file: FsFile, bytes: Uint8Array, durable: boolean): Promise<void> {
+    try {
+      await file.write(bytes);
+      if (durable) await file.sync();
+    } catch (error) {
+      try {
+        await file.truncate(this.#progress.offset);
+      } catch {
+        // The next append cuts a torn line off; the failure to report is the first one.
+      }
+      throw error;
+    }
+  }
+
+  async #create(): Promise<void> {
+    await this.#fs.makeFolder(dirname(this.file));
+    await writeDurable(this.#fs, this.file, Buffer.from(`${this.#header}\n`));
+    this.#progress = nothing();
+    await this.#catchUp();
+  }
+
+  async #catchUp(): Promise<void> {
+    const stat = await this.#fs.stat(this.file);
+    if (stat === null) {
+      if (this.#progress.offset > 0) this.#progress = nothing();
+      return;
+    }
+    const { inode, size, mtimeMs } = this.#progress;
+    if (stat.inode === inode && stat.size === size && stat.mtimeMs === mtimeMs) return;
+    try {
+      const file = await this.#fs.open(this.file, 'read');
+      try {
+        await this.#readNew(file);
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw error;
+      this.#progress = nothing();
+    }
+  }
+
+  async #readNew(file: FsFile): Promise<void> {
+    const stat = await file.stat();
+    const before = this.#progress;
+    const start = Math.max(0, before.offset - before.tail.length);
+    let bytes = asBuffer(await file.read(start, Math.max(0, stat.size - start)));
+    const goesOn =
+      stat.inode === before.inode &&
+      stat.size >= before.offset &&
+      bytes.subarray(0, before.tail.length).equals(before.tail);
+    if (goesOn) {
+      bytes = bytes.subarray(before.tail.length);
+    } else {
+      this.#progress = nothing();
+      if (start > 0) bytes = asBuffer(await file.read(0, stat.size));
+    }
+    this.#take(bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1));
+    this.#note(stat);
+  }
+
+  #note(stat: FsStat): void {
+    this.#progress.inode = stat.inode;
+    this.#progress.size = stat.size;
+    this.#progress.mtimeMs = stat.mtimeMs;
+  }
+
+  /** Whole lines, from where the last ones ended. */
+  #take(bytes: Buffer): void {
+    const progress = this.#progress;
+    for (let start = 0; start < bytes.length;) {
+      const end = bytes.indexOf(lineFeed, start);
+      const line = bytes.subarray(start, end);
+      progress.lines += 1;
+      const reason = progress.lines === 1 ? this.#checkHeader(line.toString('utf8')) : this.#takeEntry(line);
+      if (reason !== null) progress.damage.push({ line: progress.lines, reason });
+      start = end + 1;
+    }
+    progress.offset += bytes.length;
+    progress.tail = Buffer.from(Buffer.concat([progress.tail, bytes]).subarray(-tailBytes));
+  }
+
+  #takeEntry(line: Buffer): string | null {
+    const entry = decodeLine(line);
+    return entry.kind === 'damaged' ? entry.reason : this.#progress.view.add(entry);
+  }
+
+  #checkHeader(line: string): string | null {
+    if (line === this.#header) return null;
+    const [, format, store] = /^git-mesh-journal (\d{1,9}) (\S+)$/.exec(line) ?? [];
+    if (format === undefined) return 'the header is not "git-mesh-journal 1 <store>"';
+    this.#progress = nothing();
+    if (Number(format) > formatNumber) {
+      throw new MeshError(
+        'format_too_new',
+        `mesh/journal has format ${format}, this git-mesh knows ${formatNumber}: update git-mesh`,
+      );
+    }
+    throw new MeshError(
+      'store_damaged',
+      `mesh/journal belongs to store ${store ?? ''}, expected "${this.#header}": put the right file back, or move this one away and a new one is made from the branches`,
+    );
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work, work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}

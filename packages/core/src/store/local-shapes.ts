@@ -1,0 +1,31 @@
+import type { ProcessIdentity, RemoteState, SessionState } from './ports.js';
+import type { Check } from './shape.js';
+import { agent, finite, flag, listOf, nullable, oid, optional, shaped, text, time, whole } from './shape.js';
+
+export const isIdentity: Check<ProcessIdentity> = shaped<ProcessIdentity>({
+  pid: whole,
+  started_at: finite,
+  ticks: optional(text),
+  boot: optional(text),
+  pidns: optional(text),
+  host: optional(text),
+});
+
+export const isSession: Check<SessionState> = shaped<SessionState>({
+  agent,
+  checked_in_at: time,
+  fence: whole,
+  previous_end: nullable(whole),
+  ended: optional(shaped<{ n: number; at: string }>({ n: whole, at: time })),
+  herdr_pane: nullable(text),
+  owner: nullable(isIdentity),
+});
+
+export const isRemoteState: Check<RemoteState> = shaped<RemoteState>({
+  last_ok_at: nullable(time),
+  next_try_at: nullable(time),
+  failures: whole,
+  error: nullable(shaped<{ name: string; message: string }>({ name: text, message: text })),
+  rejected: listOf(shaped<RemoteState['rejected'][number]>({ handle: text, tip: oid, kind: text, message: text })),
+  writable: flag,
+});

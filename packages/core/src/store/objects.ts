@@ -1,0 +1,169 @@
+import { join } from 'node:path';
+import { decodeCommit, decodeTree } from '../domain/git-object.js';
+import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
+import type { Oid } from '../domain/ids.js';
+import { MeshError } from '../errors.js';
+import { BoundedCache } from './bounded-cache.js';
+import type { Fs } from './fs.js';
+import { GitEngine } from './git-engine.js';
+import { LooseObjects } from './loose-objects.js';
+import type { LooseRead, NewObject } from './loose-objects.js';
+import { hashObject } from './object-id.js';
+import { PackIndexes } from './pack-index.js';
+import { installAsPack } from './pack-install.js';
+import { packCount } from './pack-read.js';
+import { inOrderOfNeed, unpack } from './pack-unpack.js';
+import { encodePack } from './pack-write.js';
+import type { Objects } from './ports.js';
+
+/** A pack of no more objects than this is unpacked, so that small fetches leave no packs behind. */
+const maxUnpacked = 200;
+/** Nothing in a mesh is near this. */
+const maxReadBytes = 64 * 1024 * 1024;
+const maxCachedBytes = 16 * 1024 * 1024;
+const maxKnown = 50_000;
+const readTries = 4;
+
+/** {@link Objects} in a bare repository's `objects` folder. */
+export class StoreObjects implements Objects {
+  readonly #fs: Fs;
+  readonly #engine: GitEngine;
+  readonly #loose: LooseObjects;
+  readonly #packs: PackIndexes;
+  readonly #packFolder: string;
+  readonly #quarantine: string;
+  readonly #raw = new BoundedCache<Oid, GitObject>(maxCachedBytes);
+  readonly #commits = new BoundedCache<Oid, CommitObject>(maxCachedBytes);
+  readonly #trees = new BoundedCache<Oid, readonly TreeEntry[]>(maxCachedBytes);
+  /** Objects that were seen here, for the check of a fetched pack. Not for writing: a prune may have taken them. */
+  readonly #known = new BoundedCache<Oid, true>(maxKnown);
+
+  constructor(fs: Fs, gitdir: string) {
+    this.#fs = fs;
+    this.#engine = new GitEngine(gitdir);
+    this.#loose = new LooseObjects(fs, join(gitdir, 'objects'));
+    this.#packFolder = join(gitdir, 'objects', 'pack');
+    this.#packs = new PackIndexes(fs, this.#packFolder);
+    this.#quarantine = join(gitdir, 'mesh', 'incoming');
+  }
+
+  async read(oid: Oid): Promise<GitObject> {
+    return this.#read(oid, maxReadBytes);
+  }
+
+  async commit(oid: Oid): Promise<CommitObject> {
+    const cached = this.#commits.get(oid);
+    if (cached !== undefined) return cached;
+    const { type, data } = await this.#read(oid, maxReadBytes);
+    if (type !== 'commit') throw wrongType(oid, type, 'commit');
+    const commit = decodeCommit(data);
+    this.#commits.set(oid, commit, 4 * data.length);
+    return commit;
+  }
+
+  async tree(oid: Oid): Promise<readonly TreeEntry[]> {
+    const cached = this.#trees.get(oid);
+    if (cached !== undefined) return cached;
+    const { type, data } = await this.#read(oid, maxReadBytes);
+    if (type !== 'tree') throw wrongType(oid, type, 'tree');
+    const entries = decodeTree(data);
+    this.#trees.set(oid, entries, 4 * data.length);
+    return entries;
+  }
+
+  async blob(oid: Oid, maxBytes: number): Promise<Uint8Array> {
+    const { type, data } = await this.#read(oid, maxBytes);
+    if (type !== 'blob') throw wrongType(oid, type, 'blob');
+    return data;
+  }
+
+  async has(oid: Oid): Promise<boolean> {
+    const found = (await this.#loose.has(oid)) || (await this.#packs.has(oid)) || (await this.#loose.has(oid));
+    if (found) this.#known.set(oid, true, 1);
+    return found;
+  }
+
+  async write(objects: readonly { type: ObjectType; data: Uint8Array }[]): Promise<Oid[]> {
+    const named = objects.map(({ type, data }) => ({ oid: hashObject(type, data), type, data }));
+    await this.#writeLoose(named);
+    return named.map(({ oid }) => oid);
+  }
+
+  async pack(oids: readonly Oid[]): Promise<Uint8Array> {
+    const objects: GitObject[] = [];
+    for (const oid of new Set(oids)) objects.push(await this.read(oid));
+    return encodePack(objects);
+  }
+
+  async installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void> {
+    if (packCount(pack) > maxUnpacked) {
+      const place = { fs: this.#fs, engine: this.#engine, quarantine: this.#quarantine, packFolder: this.#packFolder };
+      await installAsPack(pack, place, limits);
+      return;
+    }
+    const readBase = async (oid: Oid): Promise<GitObject | null> => ((await this.has(oid)) ? this.read(oid) : null);
+    const objects = await unpack(pack, { ...limits, readBase });
+    await this.#writeLoose(await inOrderOfNeed(objects, async (oid) => this.#known.has(oid) || (await this.has(oid))));
+  }
+
+  async #writeLoose(objects: readonly NewObject[]): Promise<void> {
+    const unique = [...new Map(objects.map((object) => [object.oid, object])).values()];
+    await this.#loose.write(unique);
+    for (const { oid, type, data } of unique) {
+      this.#known.set(oid, true, 1);
+      this.#raw.set(oid, { type, data }, data.length + 100);
+    }
+  }
+
+  async #read(oid: Oid, maxBytes: number): Promise<GitObject> {
+    const cached = this.#raw.get(oid);
+    const found = cached ?? (await this.#fromDisk(oid, maxBytes));
+    if (found === 'missing') throw damaged(oid, 'is missing');
+    if (found === 'damaged') throw damaged(oid, 'is damaged');
+    if (found === 'too large' || found.data.length > maxBytes) {
+      throw new MeshError('payload_too_large', `object ${oid} has more than the ${maxBytes} bytes allowed here`, {
+        data: { oid, limit: maxBytes },
+      });
+    }
+    if (cached === undefined) this.#raw.set(oid, found, found.data.length + 100);
+    return found;
+  }
+
+  async #fromDisk(oid: Oid, maxBytes: number): Promise<LooseRead> {
+    const loose = await this.#loose.read(oid, maxBytes);
+    if (loose !== 'missing' && loose !== 'damaged') return loose;
+    const packed = await this.#fromPacks(oid);
+    if (packed !== 'missing') return packed;
+    // Whatever unpacked it meanwhile wrote it before it removed the pack.
+    return loose === 'missing' ? this.#loose.read(oid, maxBytes) : loose;
+  }
+
+  async #fromPacks(oid: Oid): Promise<LooseRead> {
+    for (let tries = 1; await this.#packs.has(oid); tries++) {
+      try {
+        return await this.#engine.read(oid);
+      } catch (error) {
+        // Its errors are of many kinds: a pack that a repack removed looks like a damaged one until it is looked at anew.
+        if (!(error instanceof Error)) throw error;
+        if (tries >= readTries) return 'damaged';
+        this.#engine.dropCache();
+        await this.#packs.refresh();
+      }
+    }
+    return 'missing';
+  }
+}
+
+function damaged(oid: Oid, what: string): MeshError {
+  return new MeshError(
+    'store_damaged',
+    `object ${oid} of the store ${what}: expected every object that a branch names; run git mesh doctor, and git fsck in the store to see how much is lost. What a remote has comes back with git mesh join under a new handle`,
+    { data: { oid } },
+  );
+}
+
+function wrongType(oid: Oid, type: ObjectType, expected: ObjectType): MeshError {
+  return new MeshError('store_damaged', `object ${oid} is a ${type}, expected a ${expected}: run git mesh doctor`, {
+    data: { oid },
+  });
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
+import { MeshError } from '../errors.js';
+import type { ObjectType } from '../domain/git-object.js';
+import { isErrno } from './fs.js';
+
+/** One object of a pack as it stands there. `data` is the content, or the delta. */
+export type PackEntry = { offset: number; data: Uint8Array } & (
+  { kind: ObjectType } | { kind: 'offset delta'; base: number } | { kind: 'ref delta'; base: string }
+);
+
+const plainTypes = new Map<number, ObjectType>([
+  [1, 'commit'],
+  [2, 'tree'],
+  [3, 'blob'],
+  [4, 'tag'],
+]);
+
+/**
+ * Walks a version 2 pack and inflates each entry to what it declares and no further, so that a small pack cannot fill
+ * the memory. Delta chains are not followed here, but the size that each delta makes is checked.
+ * @throws MeshError `protocol_error` for a pack that is cut or damaged, `payload_too_large` past `maxObjectBytes`.
+ */
+export function* packEntries(pack: Uint8Array, limits: { maxObjectBytes: number }): Generator<PackEntry> {
+  const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
+  const count = packCount(bytes);
+  const end = bytes.length - 20;
+  const cursor = { at: 12 };
+  for (let n = 0; n < count; n++) {
+    const offset = cursor.at;
+    const { type, size } = readHeader(bytes, cursor, end);
+    const plain = plainTypes.get(type);
+    if (size > limits.maxObjectBytes) throw tooLarge(size, limits);
+    if (plain !== undefined) {
+      yield { kind: plain, offset, data: readDeflated(bytes, cursor, { end, size }) };
+      continue;
+    }
+    const base =
+      type === 6 ? offset - readDistance(bytes, cursor, end) : type === 7 ? readBaseId(bytes, cursor, end) : null;
+    if (base === null) throw badPack(`object ${n + 1} of ${count} has the unknown type ${type}`);
+    const data = readDeflated(bytes, cursor, { end, size });
+    const made = deltaSizes(data).result;
+    if (made > limits.maxObjectBytes) throw tooLarge(made, limits);
+    yield typeof base === 'number'
+      ? { kind: 'offset delta', offset, base, data }
+      : { kind: 'ref delta', offset, base, data };
+  }
+  if (cursor.at !== end) throw badPack(`${end - cursor.at} bytes follow its last object`);
+}
+
+/** The number of objects that the header states, once the header and the trailing SHA-1 are right. */
+export function packCount(pack: Uint8Array): number {
+  const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
+  if (bytes.length < 32 || bytes.toString('latin1', 0, 4) !== 'PACK') throw badPack('it has no pack header');
+  const version = bytes.readUInt32BE(4);
+  if (version !== 2) throw badPack(`expected version 2, got ${version}`);
+  const sum = createHash('sha1').update(bytes.subarray(0, -20)).digest();
+  if (!sum.equals(bytes.subarray(-20))) throw badPack('its checksum is wrong, it was cut or changed on the way');
+  return bytes.readUInt32BE(8);
+}
+
+interface Cursor {
+  at: number;
+}
+
+function nextByte(bytes: Buffer, cursor: Cursor, end: number): number {
+  const byte = cursor.at < end ? bytes[cursor.at] : undefined;
+  if (byte === undefined) throw badPack('it ends inside an object');
+  cursor.at += 1;
+  return byte;
+}
+
+function readHeader(bytes: Buffer, cursor: Cursor, end: number): { type: number; size: number } {
+  let byte = nextByte(bytes, cursor, end);
+  const type = (byte >> 4) & 7;
+  let size = byte & 15;
+  for (let scale = 16; byte & 0x80; scale *= 128) {
+    byte = nextByte(bytes, cursor, end);
+    size += (byte & 0x7f) * scale;
+    if (!Number.isSafeInteger(size)) throw badPack('an object declares an impossible size');
+  }
+  return { type, size };
+}
+
+/** How far back the base of an offset delta stands. */
+function readDistance(bytes: Buffer, cursor: Cursor, end: number): number {
+  let byte = nextByte(bytes, cursor, end);
+  let distance = byte & 0x7f;
+  while (byte & 0x80) {
+    byte = nextByte(bytes, cursor, end);
+    distance = (distance + 1) * 128 + (byte & 0x7f);
+    if (distance > bytes.length) throw badPack('a delta points before its beginning');
+  }
+  return distance;
+}
+
+function readBaseId(bytes: Buffer, cursor: Cursor, end: number): string {
+  if (cursor.at + 20 > end) throw badPack('it ends inside an object');
+  const base = bytes.toString('hex', cursor.at, cursor.at + 20);
+  cursor.at += 20;
+  return base;
+}
+
+function readDeflated(bytes: Buffer, cursor: Cursor, { end, size }: { end: number; size: number }): Uint8Array {
+  try {
+    // With `info` the result is an object, which the type declarations do not know.
+    const { buffer, engine } = inflateSync(bytes.subarray(cursor.at, end), {
+      info: true,
+      maxOutputLength: Math.max(size, 1),
+    }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
+    if (buffer.length !== size) throw badPack(`an object of ${size} bytes inflates to ${buffer.length}`);
+    cursor.at += engine.bytesWritten;
+    return buffer;
+  } catch (error) {
+    if (isErrno(error, 'ERR_BUFFER_TOO_LARGE')) throw badPack(`an object inflates to more than its ${size} bytes`);
+    if (isErrno(error, 'Z_DATA_ERROR', 'Z_BUF_ERROR', 'Z_NEED_DICT')) throw badPack('an object does not inflate');
+    throw error;
+  }
+}
+
+/** The sizes that a delta states: of its base, and of what it makes. */
+export function deltaSizes(delta: Uint8Array): { base: number; result: number; at: number } {
+  let at = 0;
+  const size = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = delta[at];
+      if (byte === undefined) throw badPack('a delta is cut');
+      at += 1;
+      value += (byte & 0x7f) * scale;
+      if (!Number.isSafeInteger(value)) throw badPack('a delta declares an impossible size');
+      if ((byte & 0x80) === 0) return value;
+    }
+  };
+  const base = size();
+  const result = size();
+  return { base, result, at };
+}
+
+export function badPack(reason: string): MeshError {
+  return new MeshError('protocol_error', `a pack is not valid: ${reason}; nothing of it was taken in, fetch again`);
+}
+
+export function tooLarge(bytes: number, { maxObjectBytes }: { maxObjectBytes: number }): MeshError {
+  return new MeshError(
+    'payload_too_large',
+    `a pack holds an object of ${bytes} bytes, more than the ${maxObjectBytes} allowed: nothing of it was taken in`,
+    { data: { bytes, limit: maxObjectBytes } },
+  );
+}

@@ -1,0 +1,95 @@
+import { decodeCommit, decodeTree } from '../domain/git-object.js';
+import type { GitObject } from '../domain/git-object.js';
+import type { Oid } from '../domain/ids.js';
+import { MeshError } from '../errors.js';
+import type { NewObject } from './loose-objects.js';
+import { hashObject } from './object-id.js';
+import { applyDelta } from './pack-delta.js';
+import type { PackEntry } from './pack-read.js';
+import { badPack, packEntries } from './pack-read.js';
+
+/**
+ * Every object of a (small) pack, whole. `readBase` gives the bases of deltas that the pack leaves out.
+ * @throws MeshError `protocol_error` where a delta does not resolve.
+ */
+export async function unpack(
+  pack: Uint8Array,
+  options: { maxObjectBytes: number; readBase: (oid: Oid) => Promise<GitObject | null> },
+): Promise<NewObject[]> {
+  const byOffset = new Map<number, NewObject>();
+  const byId = new Map<string, NewObject>();
+  const add = (offset: number, { type, data }: GitObject): void => {
+    const object = { oid: hashObject(type, data), type, data };
+    byOffset.set(offset, object);
+    byId.set(object.oid, object);
+  };
+  const baseOf = async (entry: PackEntry, outside: boolean): Promise<GitObject | null> => {
+    if (entry.kind === 'offset delta') return byOffset.get(entry.base) ?? null;
+    if (entry.kind !== 'ref delta') return null;
+    // A base id is 40 hex digits by the way it was read.
+    return byId.get(entry.base) ?? (outside ? options.readBase(entry.base as Oid) : null);
+  };
+  let waiting: PackEntry[] = [];
+  for (const entry of packEntries(pack, options)) {
+    if (entry.kind === 'offset delta' || entry.kind === 'ref delta') waiting.push(entry);
+    else add(entry.offset, { type: entry.kind, data: entry.data });
+  }
+  // A base may stand behind its delta; bases outside of the pack are asked for only when nothing inside helps.
+  for (let outside = false; waiting.length > 0;) {
+    const still: PackEntry[] = [];
+    for (const entry of waiting) {
+      const base = await baseOf(entry, outside);
+      if (base === null) still.push(entry);
+      else add(entry.offset, { type: base.type, data: applyDelta(base.data, entry.data) });
+    }
+    if (still.length === waiting.length) {
+      if (outside) throw badPack(`${still.length} of its objects are deltas of an object that is not there`);
+      outside = true;
+    }
+    waiting = still;
+  }
+  return [...byId.values()];
+}
+
+/**
+ * The objects in an order in which each comes after all it names.
+ * @throws MeshError `protocol_error` when one names an object that is neither here nor, by `has`, in the store.
+ */
+export async function inOrderOfNeed(
+  objects: readonly NewObject[],
+  has: (oid: Oid) => Promise<boolean>,
+): Promise<NewObject[]> {
+  const here = new Map(objects.map((object) => [object.oid, object]));
+  const ordered = new Set<NewObject>();
+  const outside = new Set<Oid>();
+  const visit = (object: NewObject): void => {
+    if (ordered.has(object)) return;
+    for (const link of linksOf(object)) {
+      const next = here.get(link);
+      if (next === undefined) outside.add(link);
+      else visit(next);
+    }
+    ordered.add(object);
+  };
+  objects.forEach(visit);
+  for (const oid of outside) {
+    if (!(await has(oid))) throw badPack(`it is incomplete: object ${oid} is neither in it nor in the store`);
+  }
+  return [...ordered];
+}
+
+function linksOf({ type, data }: NewObject): Oid[] {
+  try {
+    if (type === 'commit') {
+      const { tree, parents } = decodeCommit(data);
+      return [...parents, tree];
+    }
+    // A gitlink's commit is in another repository.
+    if (type === 'tree') return decodeTree(data).flatMap(({ mode, oid }) => (mode === '160000' ? [] : [oid]));
+    return [];
+  } catch (error) {
+    // One odd object must not keep the others out: whoever walks the branch it is on will refuse that branch.
+    if (error instanceof MeshError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,200 @@
+import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
+import type { AgentId, AgentKey, EpochMillis, Handle, IsoTime, Oid, RefName, Ulid } from '../domain/ids.js';
+import type { MessageType } from '../domain/records.js';
+
+/**
+ * Objects by id. Reads see every object that was there when they began, whatever repacks meanwhile.
+ * Decoded objects are cached by id (they never change).
+ */
+export interface Objects {
+  /** @throws MeshError `store_damaged` when the object is missing or unreadable. */
+  read(oid: Oid): Promise<GitObject>;
+  /** @throws MeshError `store_damaged` when missing, unreadable or no commit. */
+  commit(oid: Oid): Promise<CommitObject>;
+  /** Entries in git's order. @throws MeshError `store_damaged` when missing, unreadable or no tree. */
+  tree(oid: Oid): Promise<readonly TreeEntry[]>;
+  /** @throws MeshError `store_damaged` when missing or no blob; `payload_too_large` past `maxBytes`. */
+  blob(oid: Oid, maxBytes: number): Promise<Uint8Array>;
+  has(oid: Oid): Promise<boolean>;
+  /** Computes ids, writes what is not there yet, and resolves once all of it is durable. Safe to repeat. */
+  write(objects: readonly { type: ObjectType; data: Uint8Array }[]): Promise<Oid[]>;
+  /** A version 2 pack of exactly these objects. */
+  pack(oids: readonly Oid[]): Promise<Uint8Array>;
+  /**
+   * Takes in a pack that came from outside: checks its trailer and that every object in it resolves, then makes its
+   * objects durable (as loose objects when few, else as a pack with its index). Nothing is visible before the check.
+   * @throws MeshError `protocol_error` for a bad, cut or incomplete pack, `payload_too_large` past `maxBytes` unpacked.
+   */
+  installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void>;
+}
+
+export interface Refs {
+  /** Null when there is no such ref. Symbolic refs are followed. */
+  read(ref: RefName): Promise<Oid | null>;
+  /** All refs whose name starts with `prefix`, by name. Names that git would refuse are left out. */
+  list(prefix: string): Promise<{ ref: RefName; oid: Oid }[]>;
+  /**
+   * Moves a ref atomically and durably under git's own `<ref>.lock`; `expected: null` creates, `next: null` deletes.
+   * A leftover `<ref>.lock` older than 10 minutes is removed while the store lock is held.
+   * @throws MeshError `conflict` when the ref is not at `expected`; `locked` when another process holds `<ref>.lock`.
+   */
+  update(ref: RefName, change: { expected: Oid | null; next: Oid | null }): Promise<void>;
+}
+
+/** One line of the journal. `n` is the message number. */
+export type JournalEntry =
+  | {
+      kind: 'message';
+      n: number;
+      id: Ulid;
+      sender: Handle;
+      agent: AgentId | null;
+      to: Handle | '*';
+      to_agent: AgentId | null;
+      type: MessageType;
+      sent_at: IsoTime;
+      expires_at: IsoTime;
+      /** When it arrived at this store, by this machine's clock. */
+      at: IsoTime;
+      /** The blob that holds the message. */
+      blob: Oid;
+      /** The path of the file in the sender's tree. */
+      path: string;
+      /** Sender's Mesh-Seq of the tip it was found at. For own messages, of the commit that sent it. */
+      seq: number;
+      in_reply_to: Ulid | null;
+      /** payload.repo where that is a string: freezes and clears are matched by it. */
+      repo: string | null;
+      /** payload.reason, only of freezes. */
+      reason: string | null;
+      /** The sender's deduplication key, only of own messages. */
+      key: string | null;
+    }
+  /** Everything of `sender` up to this commit is in the journal. */
+  | { kind: 'cursor'; sender: Handle; commit: Oid; seq: number; at: IsoTime }
+  /** The own branch reached `remote` up to `seq`. */
+  | { kind: 'pushed'; remote: string; commit: Oid; seq: number; at: IsoTime }
+  /** `machine` states that it has fetched the own branch up to `seq`. */
+  | { kind: 'receipt'; machine: Handle; seq: number; at: IsoTime }
+  /** An agent on `machine` acknowledged the own message `id`. */
+  | { kind: 'acked'; id: Ulid; machine: Handle; agent: AgentId; at: IsoTime };
+
+export type MessageEntry = Extract<JournalEntry, { kind: 'message' }>;
+
+/**
+ * The journal's state in memory. Every list is in the order of the file.
+ */
+export interface JournalView {
+  /** The highest message number ever given out (0 for none); never goes down. */
+  readonly highest: number;
+  readonly messages: readonly MessageEntry[];
+  readonly pushed: readonly Extract<JournalEntry, { kind: 'pushed' }>[];
+  readonly receipts: readonly Extract<JournalEntry, { kind: 'receipt' }>[];
+  readonly acked: readonly Extract<JournalEntry, { kind: 'acked' }>[];
+  byNumber(n: number): MessageEntry | undefined;
+  /** The first with this ULID; two senders could use the same one. */
+  byId(id: Ulid): MessageEntry | undefined;
+  byIdFrom(sender: Handle, id: Ulid): MessageEntry | undefined;
+  cursor(sender: Handle): { commit: Oid; seq: number } | undefined;
+}
+
+/**
+ * The arrival journal: a local, append-only file, one checksummed JSON line an entry. A torn last line (power cut) is
+ * cut off by the next append; a damaged line elsewhere is skipped and reported by {@link Journal.damage}.
+ */
+export interface Journal {
+  /** Brings the view up to date with the file (cheap: only what was appended since is read). */
+  view(): Promise<JournalView>;
+  /**
+   * Appends in one write. Only under the store lock. With `durable: false` the fsync is left to a later append: what may
+   * be lost by it must be recoverable from the own branch.
+   */
+  append(entries: readonly JournalEntry[], options: { durable: boolean }): Promise<JournalView>;
+  /** Lines that could not be read, oldest first. */
+  damage(): Promise<readonly { line: number; reason: string }[]>;
+  /**
+   * Starts the numbers at `floor + 1` or above (a journal that was lost goes on above what its branch proves).
+   * Only under the store lock; durable.
+   */
+  raiseTo(floor: number): Promise<void>;
+  /** The journal's file, for watching. */
+  readonly file: string;
+}
+
+/** An agent's session on this machine, in local state only. */
+export interface SessionState {
+  agent: AgentId;
+  /** Equal to the presence record's; a session whose record is missing or older is not live. */
+  checked_in_at: IsoTime;
+  /** The journal's highest number at check-in: the inbox begins above it. */
+  fence: number;
+  /** The journal's highest number when the session before this one ended; null when there was none. */
+  previous_end: number | null;
+  /** Set by checkout: the journal's highest number then. */
+  ended?: { n: number; at: IsoTime };
+  herdr_pane: string | null;
+  /** The process that checked in, when it is one that stays (an MCP server). */
+  owner: ProcessIdentity | null;
+}
+
+/** Names a process so that a recycled pid is not taken for it. */
+export interface ProcessIdentity {
+  pid: number;
+  /** Start time in milliseconds, as precise as the platform tells. */
+  started_at: EpochMillis;
+  /** Linux: clock ticks since boot and the boot id, which make the proof exact. */
+  ticks?: string;
+  boot?: string;
+  /** Linux: pid namespace; a holder in another one can be neither proven dead nor alive. */
+  pidns?: string;
+  /** Stands for the machine (a hash of its name and id): without it, another boot proves nothing. */
+  host?: string;
+}
+
+/** What a remote's last exchanges were like. Written by the round, read by everyone. */
+export interface RemoteState {
+  last_ok_at: IsoTime | null;
+  next_try_at: IsoTime | null;
+  failures: number;
+  error: { name: string; message: string } | null;
+  /** Branches that were not accepted, by handle, and what was wrong with which tip. */
+  rejected: { handle: string; tip: Oid; kind: string; message: string }[];
+  /** False where the last push was refused. */
+  writable: boolean;
+}
+
+export interface LocalState {
+  session(agent: AgentKey): Promise<SessionState | null>;
+  sessions(): Promise<SessionState[]>;
+  /** Durable and atomic. Only under the store lock. */
+  putSession(session: SessionState): Promise<void>;
+  /** The agent's last mesh call; kept out of git, atomic, not fsynced, needs no lock, never goes back. */
+  touch(agent: AgentKey, at: EpochMillis): Promise<void>;
+  lastActivity(agent: AgentKey): Promise<EpochMillis | null>;
+  remote(name: string): Promise<RemoteState | null>;
+  putRemote(name: string, state: RemoteState): Promise<void>;
+  /** Keys pinned on first sight, by handle: `ssh-ed25519 AAAA…`. */
+  pins(): Promise<ReadonlyMap<Handle, string>>;
+  /** Durable. Only under the store lock. @throws MeshError `conflict` when another key is pinned for the handle. */
+  pin(handle: Handle, key: string): Promise<void>;
+}
+
+/** What a store knows of itself. */
+export interface StoreConfig {
+  format: number;
+  mesh: { id: Ulid; name: string };
+  policy: 'open' | 'roster';
+  handle: Handle;
+  label: string | null;
+  store: Ulid;
+  /** Ends in `/`, as in `refs/heads/mesh/`. */
+  ref_prefix: string;
+  remotes: { name: string; url: string }[];
+}
+
+/** Makes armoured SSH signatures (namespace `git`) with the machine's Ed25519 key. */
+export interface Signer {
+  /** `ssh-ed25519 AAAA…` */
+  readonly publicKey: string;
+  sign(data: Uint8Array): string;
+}

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Clock, RandomBytes } from '../domain/clock.js';
+import type { RefName } from '../domain/ids.js';
+import { branchRef } from '../domain/ref-names.js';
+import { MeshError } from '../errors.js';
+import type { Logger } from '../logger.js';
+import { configPath, readConfig, writeConfig } from './config.js';
+import { readIfThere, sweepTemporary, writeDurable } from './durable-fs.js';
+import type { Fs } from './fs.js';
+import { isErrno } from './fs.js';
+import { bareConfig, checkRepositoryFormat } from './git-config.js';
+import { guardedFs } from './guarded-fs.js';
+import { FileJournal } from './journal.js';
+import { MachineKey, readKey, writeKey } from './keys.js';
+import { FileLocalState } from './local-state.js';
+import { nodeFs } from './node-fs.js';
+import { StoreObjects } from './objects.js';
+import type { Journal, LocalState, Objects, Refs, Signer, StoreConfig } from './ports.js';
+import { StoreRefs } from './refs.js';
+import { StoreLock, lockPath, sweepClaims } from './store-lock.js';
+
+export interface StoreDeps {
+  /** The disk; the real one when left out. */
+  fs?: Fs;
+  clock: Clock;
+  random: RandomBytes;
+  logger: Logger;
+}
+
+/** A store that is being made in a temporary folder beside its place, where no one looks for it. */
+export interface StoreDraft {
+  /** Works like any store until {@link StoreDraft.publish}. */
+  readonly store: Store;
+  /**
+   * Puts it in its place in one step and gives it opened there.
+   * @throws MeshError `mesh_exists` or `store_unusable` when something came to be there meanwhile.
+   */
+  publish(): Promise<Store>;
+  /** Removes it. */
+  discard(): Promise<void>;
+}
+
+/** One machine's store: a bare git repository with the machine's own state in its `mesh` folder. */
+export class Store {
+  readonly dir: string;
+  /** Through which all of it is read and written; its errors name paths relative to the store. */
+  readonly fs: Fs;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly logger: Logger;
+  readonly objects: Objects;
+  readonly refs: Refs;
+  readonly journal: Journal;
+  readonly local: LocalState;
+  readonly signer: Signer;
+  readonly #lock: StoreLock;
+  #config: StoreConfig;
+
+  private constructor(dir: string, fs: Fs, deps: StoreDeps, parts: { config: StoreConfig; key: MachineKey }) {
+    this.dir = dir;
+    this.fs = fs;
+    this.clock = deps.clock;
+    this.random = deps.random;
+    this.logger = deps.logger;
+    this.#config = parts.config;
+    this.signer = parts.key.signer();
+    this.objects = new StoreObjects(fs, dir);
+    this.refs = new StoreRefs(fs, dir);
+    this.journal = new FileJournal(fs, join(dir, 'mesh', 'journal'), parts.config.store);
+    this.local = new FileLocalState(fs, join(dir, 'mesh'), deps.logger);
+    this.#lock = new StoreLock(fs, lockPath(dir));
+  }
+
+  /** @throws MeshError `no_mesh`, `store_unusable`, `store_damaged`, `format_too_new`. */
+  static async open(dir: string, deps: StoreDeps): Promise<Store> {
+    const place = resolve(dir);
+    const fs = guardedFs(deps.fs ?? nodeFs, place);
+    await checkPlace(fs, place);
+    const config = await readConfig(fs, place);
+    return new Store(place, fs, deps, { config, key: await readKey(fs, place) });
+  }
+
+  /**
+   * Makes a store with a new key (or `key`) in a temporary folder beside `dir`.
+   * @throws MeshError `mesh_exists` when `dir` is a store already, `store_unusable` when something else is there.
+   */
+  static async create(
+    dir: string,
+    make: { config: StoreConfig; key?: MachineKey },
+    deps: StoreDeps,
+  ): Promise<StoreDraft> {
+    const place = resolve(dir);
+    const raw = deps.fs ?? nodeFs;
+    const outside = guardedFs(raw, dirname(place));
+    await checkVacant(outside, place);
+    await outside.makeFolder(dirname(place));
+    const draft = `${place}.tmp-${randomBytes(6).toString('hex')}`;
+    const fs = guardedFs(raw, draft);
+    const key = make.key ?? MachineKey.generate(deps.random);
+    const discard = (): Promise<void> => fs.removeAll(draft);
+    try {
+      for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'mesh']) {
+        await fs.makeFolder(join(draft, folder));
+      }
+      await writeDurable(fs, join(draft, 'config'), Buffer.from(bareConfig));
+      await writeHead(fs, draft, make.config);
+      await writeKey(fs, draft, key, { random: deps.random, comment: `${make.config.handle}@mesh.invalid` });
+      await writeConfig(fs, draft, make.config);
+      for (const folder of ['objects', 'refs', '.']) await fs.syncFolder(join(draft, folder));
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+    const store = new Store(draft, fs, deps, { config: make.config, key });
+    return { store, discard, publish: () => publish(outside, { draft, place, deps }) };
+  }
+
+  get config(): StoreConfig {
+    return this.#config;
+  }
+
+  /** The machine's own branch. */
+  get branch(): RefName {
+    return branchRef(this.#config.ref_prefix, this.#config.handle);
+  }
+
+  /** Under the store lock (taken here). Other processes see it when they open the store. */
+  async saveConfig(next: StoreConfig): Promise<void> {
+    await this.withLock(async () => {
+      const moved = next.handle !== this.#config.handle || next.ref_prefix !== this.#config.ref_prefix;
+      if (moved) await writeHead(this.fs, this.dir, next);
+      await writeConfig(this.fs, this.dir, next);
+      this.#config = next;
+    });
+  }
+
+  /** See {@link StoreLock.run}. @throws MeshError `locked`. */
+  async withLock<T>(work: () => Promise<T>, options: { timeoutMs?: number } = {}): Promise<T> {
+    return this.#lock.run(work, options);
+  }
+
+  /** Removes what killed processes left behind. Safe at any time; gives the number of things removed. */
+  async sweep(): Promise<number> {
+    let removed = await sweepClaims(this.fs, join(this.dir, 'mesh'));
+    for (const folder of ['.', 'objects', 'mesh', 'mesh/incoming', 'mesh/sessions', 'mesh/activity', 'mesh/remotes']) {
+      removed += await sweepTemporary(this.fs, join(this.dir, folder));
+    }
+    return removed;
+  }
+}
+
+/** HEAD names a branch in refs/heads, or git takes the folder for no repository. */
+async function writeHead(fs: Fs, dir: string, config: StoreConfig): Promise<void> {
+  const own = branchRef(config.ref_prefix, config.handle);
+  const head = own.startsWith('refs/heads/') ? own : 'refs/heads/main';
+  await writeDurable(fs, join(dir, 'HEAD'), Buffer.from(`ref: ${head}\n`));
+}
+
+async function checkPlace(fs: Fs, dir: string): Promise<void> {
+  const isStore = (await fs.stat(configPath(dir))) !== null;
+  const config = await readIfThere(fs, join(dir, 'config'));
+  if (!isStore && (config === null || (await fs.stat(join(dir, 'mesh'))) === null)) {
+    throw new MeshError(
+      'no_mesh',
+      `no mesh at ${dir}: start one with git mesh init, or join one with git mesh join URL`,
+      {
+        data: { store: dir },
+      },
+    );
+  }
+  for (const needed of ['HEAD', 'objects', 'refs']) {
+    if (config !== null && (await fs.stat(join(dir, needed))) !== null) continue;
+    throw new MeshError(
+      'store_damaged',
+      `the store at ${dir} has no ${config === null ? 'config' : needed}: put it back from a backup (git init --bare in the folder restores empty parts), or move the folder away and join the mesh under a new handle`,
+    );
+  }
+  checkRepositoryFormat(Buffer.from(config ?? []).toString('utf8'));
+}
+
+async function checkVacant(fs: Fs, place: string): Promise<void> {
+  const stat = await fs.stat(place);
+  if (stat === null) return;
+  if ((await fs.stat(configPath(place))) !== null) {
+    throw new MeshError('mesh_exists', `${place} is a store already: see git mesh status, or choose another --dir`);
+  }
+  if (stat.kind === 'folder' && (await fs.list(place)).length === 0) return;
+  throw new MeshError(
+    'store_unusable',
+    `${place} is ${stat.kind === 'folder' ? 'a folder with other things in it' : 'no folder'}: expected nothing there or an empty folder; choose another --dir`,
+  );
+}
+
+async function publish(fs: Fs, at: { draft: string; place: string; deps: StoreDeps }): Promise<Store> {
+  const { draft, place, deps } = at;
+  await checkVacant(fs, place);
+  try {
+    // Not every platform renames a folder over an empty one.
+    if ((await fs.stat(place)) !== null) await fs.removeFolder(place);
+    await fs.rename(draft, place);
+  } catch (error) {
+    if (!isErrno(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'ENOENT')) throw error;
+    await checkVacant(fs, place);
+    throw new MeshError('store_unusable', `${basename(place)} could not be put in its place: try again`, {
+      cause: error,
+    });
+  }
+  await fs.syncFolder(dirname(place));
+  return Store.open(place, deps);
+}

@@ -1,0 +1,62 @@
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Readable, Writable } from 'node:stream';
+import type { MeshSession, MeshSessionOptions } from './mesh-session.js';
+import { createServer } from './server.js';
+import type { ToolCalls } from './tool-calls.js';
+import { meshTools } from './tools.js';
+
+export interface ServeStdioOptions extends MeshSessionOptions {
+  stdin: Readable;
+  stdout: Writable;
+  version: string;
+  platform: string;
+}
+
+export interface Serving {
+  /** Resolves when the transport has given up, as for a message of more than 10 MB. */
+  readonly gone: Promise<void>;
+  /** Ends all waits and resolves once every call under way has its result. */
+  endCalls(): Promise<void>;
+  /** Closes the connection and the mesh. */
+  close(): Promise<void>;
+}
+
+interface Backend {
+  session: MeshSession;
+  calls: ToolCalls;
+}
+
+/** The first tool call loads the mesh's code; a client that only lists the tools does not pay for it. */
+async function loadBackend(options: ServeStdioOptions): Promise<Backend> {
+  const [{ MeshSession }, { ToolCalls }] = await Promise.all([import('./mesh-session.js'), import('./tool-calls.js')]);
+  const session = new MeshSession(options);
+  const calls = new ToolCalls({ session, store: options.dir, logger: options.logger, now: Date.now });
+  return { session, calls };
+}
+
+/** The parts of the server put together. Loading this file loads the SDK. */
+export async function serveStdio(options: ServeStdioOptions): Promise<Serving> {
+  const { stdin, stdout, version, platform, logger } = options;
+  let backend: Promise<Backend> | null = null;
+  const server = createServer({
+    version,
+    tools: meshTools(platform),
+    callTool: async (tool, call) => {
+      backend ??= loadBackend(options);
+      return (await backend).calls.run(tool, call);
+    },
+    logger,
+  });
+  const gone = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+  });
+  await server.connect(new StdioServerTransport(stdin, stdout));
+  return {
+    gone,
+    endCalls: async () => (await backend)?.calls.end(),
+    close: async () => {
+      await server.close();
+      await (await backend)?.session.close();
+    },
+  };
+}

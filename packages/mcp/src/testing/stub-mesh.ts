@@ -1,0 +1,57 @@
+import type { CallOptions, Connection, MeshApi } from '@git-mesh/core';
+import type { OpenMesh } from '@git-mesh/sync';
+import * as samples from './samples.js';
+
+export interface StubMesh extends OpenMesh {
+  /** What was asked of it, in order: `startWorker`, `close`, or a use case with its arguments. */
+  readonly log: { name: string; args?: unknown; call?: CallOptions }[];
+}
+
+/** A mesh that records what it is asked and answers with samples, or as `answers` says. */
+export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
+  const log: StubMesh['log'] = [];
+  const noted =
+    <Result>(name: keyof MeshApi, sample: Result) =>
+    (args: unknown, call: CallOptions): Promise<Result> => {
+      log.push({ name, args, call });
+      const answer = answers[name] as ((args: unknown, call: CallOptions) => Promise<Result>) | undefined;
+      return answer === undefined ? Promise.resolve(sample) : answer(args, call);
+    };
+  const connection: Connection = { owner: null, agents: new Set() };
+  return {
+    log,
+    api: {
+      checkin: noted('checkin', samples.checkinDone),
+      agents: noted('agents', samples.agentsResult),
+      send: noted('send', samples.sendResult),
+      inbox: noted('inbox', samples.inboxResult),
+      ack: noted('ack', { preview: false as const, acked: [11], already_acked: [], unknown: [] }),
+      sent: noted('sent', samples.sentResult),
+      checkout: noted('checkout', { preview: false, agent_id: samples.qa, machine: samples.laptop }),
+      status: () => {
+        log.push({ name: 'status' });
+        return answers.status?.() ?? Promise.resolve(samples.statusResult);
+      },
+      doctor: () => Promise.resolve({ ok: true, problems: [] }),
+      log: async function* () {
+        // No tool reads the log.
+      },
+    },
+    syncer: {
+      round: () => Promise.resolve(),
+      summary: () => Promise.resolve(samples.syncOk),
+      workerAlive: () => Promise.resolve(true),
+      arrival: () => Promise.resolve(),
+    },
+    startWorker: () => {
+      log.push({ name: 'startWorker' });
+    },
+    syncNow: () => Promise.resolve(samples.syncOk),
+    inlineSync: () => Promise.resolve(),
+    newConnection: () => connection,
+    close: () => {
+      log.push({ name: 'close' });
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+const readTimeoutMs = 5_000;
+
+/**
+ * The environment of git processes that work on a local repository: the caller's, without anything that would point
+ * git elsewhere, trace, or configure it. `globalConfig` is the file that {@link writeGitConfig} made; without one git
+ * sees no configuration but the repository's own. The repository's own hooks still run.
+ */
+export function gitEnv(env: Env, options: { globalConfig?: string | undefined } = {}): Record<string, string> {
+  const clean: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || isGitVariable(name)) continue;
+    clean[name] = value;
+  }
+  return {
+    ...clean,
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1',
+    // git reads /dev/null on Windows too.
+    GIT_CONFIG_GLOBAL: options.globalConfig ?? '/dev/null',
+  };
+}
+
+/**
+ * All of git's variables go, not a list of the known ones: new ones are added by every version. GIT_EXEC_PATH is kept,
+ * since it tells a relocated git where its parts are. Windows compares names without case.
+ */
+function isGitVariable(name: string): boolean {
+  const upper = name.toUpperCase();
+  return upper.startsWith('GIT_') && upper !== 'GIT_EXEC_PATH';
+}
+
+/** Arguments that go before the git command: nothing of a repository's configuration starts a program on its own. */
+export const gitSafeArgs: readonly string[] = ['-c', 'core.fsmonitor=false'];
+
+/**
+ * Writes `file` as the one global configuration of local git processes: the user's own safe.directory values (of their
+ * global and the system's configuration) and nothing else. Without them git refuses a repository on a share that
+ * belongs to somebody else, although the user has said that it may be used. Atomic; left alone where nothing changed.
+ * Resolves to `file`.
+ *
+ * @throws Error of the file system when the folder cannot be written.
+ */
+export async function writeGitConfig({ file, env }: { file: string; env: Env }): Promise<string> {
+  const values = [
+    ...(env['GIT_CONFIG_NOSYSTEM'] === undefined ? await safeDirectories('--system', env) : []),
+    ...(await safeDirectories('--global', env)),
+  ];
+  const text = configText(values);
+  if ((await readIfThere(file)) === text) return file;
+  await mkdir(dirname(file), { recursive: true });
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  return file;
+}
+
+function configText(values: readonly string[]): string {
+  const lines = values.map((value) => `\tdirectory = "${escapeValue(value)}"\n`);
+  return `# Written by git-mesh: the user's safe.directory values, for git processes on local remotes.\n[safe]\n${lines.join('')}`;
+}
+
+function escapeValue(value: string): string {
+  return value.replace(/[\\"]/g, (char) => `\\${char}`).replace(/\n/g, '\\n');
+}
+
+/** In order, an empty one (which takes back those before it) included; none where git is missing or has none. */
+function safeDirectories(scope: '--global' | '--system', env: Env): Promise<string[]> {
+  const args = ['config', scope, '--includes', '--null', '--get-all', 'safe.directory'];
+  return new Promise((resolve) => {
+    execFile('git', args, { env, timeout: readTimeoutMs, windowsHide: true }, (error, stdout) => {
+      // Any failure means "no value": exit 1 says so, and a missing git is told by the first exchange.
+      if (error !== null) resolve([]);
+      else resolve(stdout.split('\0').slice(0, -1));
+    });
+  });
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}

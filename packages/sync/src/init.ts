@@ -1,0 +1,91 @@
+import { rm } from 'node:fs/promises';
+import { MeshError, Store, charterRef, defaultRefPrefix, foundCharter, parseRefPrefix } from '@git-mesh/core';
+import type { MembershipResult } from '@git-mesh/core';
+import type { InitOptions } from './contract.js';
+import { joinMesh } from './join.js';
+import {
+  beginBranch,
+  chooseHandle,
+  clock,
+  createBranches,
+  discover,
+  membershipResult,
+  meshPrefix,
+  newConfig,
+  newUlid,
+  ownRef,
+  storeDeps,
+} from './membership.js';
+import { setupTransport } from './remotes.js';
+
+/** Founds a mesh, on a remote or on this machine alone. Two at once on one empty remote: the second becomes a join. */
+export async function initMesh(options: InitOptions): Promise<MembershipResult> {
+  const prefix = options.refPrefix === undefined ? defaultRefPrefix : parseRefPrefix(options.refPrefix);
+  const handle = chooseHandle({ machine: options.machine, hostname: options.hostname, taken: new Set() });
+  const remote = options.remote === undefined ? null : await setupTransport(options.remote, options.env);
+  if (remote !== null) {
+    options.onProgress?.(`looking at ${remote.shown}`);
+    const there = await discover(remote.transport);
+    if (meshPrefix(there) !== null) throw meshExists(remote.shown);
+  }
+  const id = newUlid();
+  const config = newConfig({
+    handle,
+    label: options.label,
+    policy: options.policy ?? 'open',
+    prefix,
+    mesh: { id, name: remote?.name ?? handle },
+    remote: remote?.url ?? null,
+  });
+  const building = await Store.create(options.dir, { config }, storeDeps(options));
+  let store: Store;
+  try {
+    await foundCharter(building.store, clock.now());
+    await beginBranch(building.store);
+    // Do not reorder: a mesh on the remote without its founder's store would be nobody's.
+    store = await building.publish();
+  } catch (error) {
+    await building.discard();
+    throw error;
+  }
+  if (remote === null) return membershipResult(store, true);
+  options.onProgress?.('pushing the charter');
+  const outcome = await pushMesh(store, remote);
+  if (outcome === 'done') return membershipResult(store, true);
+  // The store was made a moment ago, and nothing in it went anywhere.
+  await rm(options.dir, { recursive: true, force: true });
+  if (outcome === 'lost race') return joinMesh({ ...options, url: remote.url });
+  throw outcome;
+}
+
+async function pushMesh(
+  store: Store,
+  remote: Awaited<ReturnType<typeof setupTransport>>,
+): Promise<'done' | 'lost race' | MeshError> {
+  const { config } = store;
+  const charter = charterRef(config.ref_prefix);
+  const there = await discover(remote.transport);
+  if (meshPrefix(there) !== null) return 'lost race';
+  const branches = [
+    { ref: charter, source: charter },
+    { ref: ownRef(config), source: ownRef(config) },
+    // A plain `git clone` of a repository that is a mesh and nothing else shows what it is.
+    ...(there.refs.size === 0 ? [{ ref: 'refs/heads/main', source: charter }] : []),
+  ];
+  const results = await createBranches(store, remote.transport, branches);
+  const refused = results.find(({ ok }) => !ok);
+  if (refused === undefined) return 'done';
+  if (meshPrefix(await discover(remote.transport)) !== null) return 'lost race';
+  return new MeshError(
+    'push_refused',
+    `${remote.shown} refused ${refused.ref}: ${refused.reason ?? 'no reason given'}. Nothing was made here: ` +
+      'founding a mesh needs the right to create branches there.',
+  );
+}
+
+function meshExists(shown: string): MeshError {
+  return new MeshError(
+    'mesh_exists',
+    `${shown} already is a mesh, so nothing was made: join it with \`git mesh join ${shown}\`.`,
+  );
+}

@@ -1,0 +1,164 @@
+import { rm } from 'node:fs/promises';
+import {
+  Branches,
+  MeshError,
+  Store,
+  charterRef,
+  readCharter,
+  remoteRef,
+} from '@git-mesh/core';
+import type { MembershipResult, MeshContext, Oid } from '@git-mesh/core';
+import type { JoinOptions } from './contract.js';
+import { deadlineSignal } from './deadline.js';
+import {
+  beginBranch,
+  chooseHandle,
+  clock,
+  createBranches,
+  discover,
+  handleTaken,
+  handlesIn,
+  membershipResult,
+  meshPrefix,
+  newConfig,
+  newUlid,
+  ownRef,
+  random,
+  setupLimitMs,
+  storeDeps,
+} from './membership.js';
+import { openMesh } from './open.js';
+import { fetchLimits } from './remote-context.js';
+import { fetchFrom } from './remote-fetch.js';
+import { setupTransport } from './remotes.js';
+import { fetchPack } from './transport/fetch.js';
+import type { Advertisement, Transport } from './transport/port.js';
+
+/** How often a default handle that somebody else took meanwhile is chosen anew. */
+const maxAttempts = 5;
+
+/** Joins the mesh of a remote under a handle of its own. Without write access the machine reads only, and says so. */
+export async function joinMesh(options: JoinOptions): Promise<MembershipResult> {
+  const remote = await setupTransport(options.url, options.env);
+  for (let attempt = 1; ; attempt++) {
+    options.onProgress?.(`looking at ${remote.shown}`);
+    const there = await discover(remote.transport);
+    const prefix = meshPrefix(there);
+    if (prefix === null) throw noMeshThere(remote.shown);
+    const handle = chooseHandle({
+      machine: options.machine,
+      hostname: options.hostname,
+      taken: handlesIn(there, prefix),
+    });
+    const config = newConfig({
+      handle,
+      label: options.label,
+      // The mesh's own id, name and policy are known once the charter is here.
+      policy: 'open',
+      prefix,
+      mesh: { id: newUlid(), name: '' },
+      remote: remote.url,
+    });
+    const building = await Store.create(options.dir, { config }, storeDeps(options));
+    let store: Store;
+    try {
+      await takeIn(building.store, remote.transport, there, options);
+      await beginBranch(building.store);
+      store = await building.publish();
+    } catch (error) {
+      await building.discard();
+      throw error;
+    }
+    options.onProgress?.(`announcing ${handle}`);
+    const outcome = await announce(store, remote.transport);
+    if (outcome === 'taken') {
+      // The store was made a moment ago, and nothing in it went anywhere.
+      await rm(options.dir, { recursive: true, force: true });
+      if (options.machine !== undefined || attempt >= maxAttempts) throw handleTaken(handle);
+      continue;
+    }
+    await firstRound(options);
+    return membershipResult(store, outcome === 'done');
+  }
+}
+
+async function takeIn(store: Store, transport: Transport, there: Advertisement, options: JoinOptions): Promise<void> {
+  const { signal, done } = deadlineSignal(setupLimitMs);
+  try {
+    const tip = there.refs.get(charterRef(store.config.ref_prefix));
+    if (tip === undefined) throw noMeshThere(options.url);
+    options.onProgress?.('fetching the mesh');
+    await fetchCharter(store, transport, tip, signal);
+    const remote = { name: 'origin', url: options.url, transport };
+    await fetchFrom({ mesh: setupContext(store, options), remote, signal, logger: options.logger }, []);
+  } finally {
+    done();
+  }
+}
+
+async function fetchCharter(store: Store, transport: Transport, tip: Oid, signal: AbortSignal): Promise<void> {
+  const exchange = await transport.open('git-upload-pack', { signal });
+  try {
+    const pack = await fetchPack(exchange, { wants: [tip], haves: [], signal, maxBytes: fetchLimits.maxPackBytes });
+    await store.objects.installPack(pack, { maxObjectBytes: fetchLimits.maxObjectBytes });
+  } finally {
+    await exchange.close();
+  }
+  const charter = await readCharter(store.objects, tip);
+  await store.saveConfig({
+    ...store.config,
+    mesh: { id: charter.mesh, name: charter.name },
+    policy: charter.policy,
+  });
+  await store.refs.update(charterRef(store.config.ref_prefix), { expected: null, next: tip });
+  await store.refs.update(remoteRef('origin', store.config.ref_prefix, '_charter'), { expected: null, next: tip });
+}
+
+/** A store that nobody else has seen yet has no synchronisation of its own. */
+function setupContext(store: Store, options: JoinOptions): MeshContext {
+  return {
+    store,
+    branches: new Branches(store),
+    clock,
+    random,
+    logger: options.logger,
+    platform: process.platform,
+    syncer: {
+      round: () => Promise.resolve(),
+      summary: () => Promise.resolve({ state: 'none', last_ok_at: null, queued: 0, error: null }),
+      workerAlive: () => Promise.resolve(false),
+      arrival: () => Promise.resolve(),
+    },
+  };
+}
+
+/** Creates the own branch on the remote. */
+async function announce(store: Store, transport: Transport): Promise<'done' | 'taken' | 'read-only'> {
+  const ref = ownRef(store.config);
+  try {
+    const [result] = await createBranches(store, transport, [{ ref, source: ref }]);
+    if (result === undefined || result.ok) return 'done';
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    // Who may not push may read all the same; status keeps saying why nothing gets out.
+    return 'read-only';
+  }
+  return handlesIn(await discover(transport), store.config.ref_prefix).has(store.config.handle) ? 'taken' : 'read-only';
+}
+
+/** Numbers what the mesh holds for this machine already, freezes above all. */
+async function firstRound(options: JoinOptions): Promise<void> {
+  const mesh = await openMesh(options);
+  try {
+    await mesh.syncNow();
+  } finally {
+    await mesh.close();
+  }
+}
+
+function noMeshThere(shown: string): MeshError {
+  return new MeshError(
+    'not_found',
+    `There is no mesh at ${shown} (no branch _charter): found one with \`git mesh init --remote ${shown}\`.`,
+  );
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import {
+  Branches,
+  MeshError,
+  Store,
+  branchRef,
+  charterRef,
+  commitMachine,
+  defaultRefPrefix,
+  formatVersion,
+  handleFromHostname,
+  handleOfRef,
+  journalOwnBranch,
+  nextUlid,
+  parseHandle,
+} from '@git-mesh/core';
+import type { Handle, MembershipResult, StoreConfig, Ulid } from '@git-mesh/core';
+import type { OpenOptions } from './contract.js';
+import { deadlineSignal } from './deadline.js';
+import { newObjects } from './new-objects.js';
+import { redactUrl } from './remote-url.js';
+import { pushRefs } from './transport/push.js';
+import type { PushedRef, RefUpdate } from './transport/push.js';
+import type { Advertisement, Transport } from './transport/port.js';
+
+/** What init and join have in common. */
+
+export const setupLimitMs = 120_000;
+export const clock = { now: (): number => Date.now() };
+export const random = (length: number): Uint8Array => randomBytes(length);
+
+export const newUlid = (): Ulid => nextUlid({ now: clock.now(), random, last: null });
+
+/** What a remote has, without fetching any of it. */
+export async function discover(transport: Transport): Promise<Advertisement> {
+  const { signal, done } = deadlineSignal(20_000);
+  try {
+    const exchange = await transport.open('git-upload-pack', { signal });
+    await exchange.close();
+    return exchange.advertised;
+  } finally {
+    done();
+  }
+}
+
+/** The prefix of the mesh in a repository, by its charter; null where there is none. */
+export function meshPrefix({ refs }: Advertisement): string | null {
+  if (refs.has(charterRef(defaultRefPrefix))) return defaultRefPrefix;
+  const charter = [...refs.keys()].find((ref) => ref.endsWith('/_charter'));
+  return charter === undefined ? null : charter.slice(0, -'_charter'.length);
+}
+
+/** The handle asked for, or the host's name with `-2`, `-3`… where it is taken. @throws MeshError `handle_taken`. */
+export function chooseHandle(options: {
+  machine: string | undefined;
+  hostname: string;
+  taken: ReadonlySet<string>;
+}): Handle {
+  const { machine, hostname, taken } = options;
+  if (machine !== undefined) {
+    const handle = parseHandle(machine);
+    if (taken.has(handle)) throw handleTaken(handle);
+    return handle;
+  }
+  const base = handleFromHostname(hostname);
+  for (let i = 1; ; i++) {
+    const suffix = i === 1 ? '' : `-${i}`;
+    const handle = `${base.slice(0, 40 - suffix.length).replace(/-+$/, '')}${suffix}`;
+    if (!taken.has(handle)) return parseHandle(handle);
+  }
+}
+
+export function handleTaken(handle: string): MeshError {
+  return new MeshError(
+    'handle_taken',
+    `The handle ${handle} is taken in this mesh, and a handle is never used again: choose another with --machine. ` +
+      'A machine that lost its store joins under a new name.',
+    { data: { handle } },
+  );
+}
+
+export const handlesIn = ({ refs }: Advertisement, prefix: string): Set<string> =>
+  new Set([...refs.keys()].map((ref) => handleOfRef(prefix, ref)).filter((handle) => handle !== null));
+
+export function newConfig(options: {
+  handle: Handle;
+  label: string | undefined;
+  policy: 'open' | 'roster';
+  prefix: string;
+  mesh: StoreConfig['mesh'];
+  remote: string | null;
+}): StoreConfig {
+  return {
+    format: formatVersion,
+    mesh: options.mesh,
+    policy: options.policy,
+    handle: options.handle,
+    label: options.label ?? null,
+    store: newUlid(),
+    ref_prefix: options.prefix,
+    remotes: options.remote === null ? [] : [{ name: 'origin', url: options.remote }],
+  };
+}
+
+/** The machine's own first commit, and the journal that begins with it. */
+export async function beginBranch(store: Store): Promise<void> {
+  await store.withLock(
+    async () => {
+      await commitMachine(store, clock.now());
+      await journalOwnBranch(store, await new Branches(store).ownBranch(), clock.now());
+    },
+    { timeoutMs: 15_000 },
+  );
+}
+
+/** Creates branches on a remote, all or none, with no force: what is there already refuses. */
+export async function createBranches(
+  store: Store,
+  transport: Transport,
+  branches: readonly { ref: string; source: string }[],
+): Promise<PushedRef[]> {
+  const { signal, done } = deadlineSignal(setupLimitMs);
+  const exchange = await transport.open('git-receive-pack', { signal });
+  try {
+    const updates: RefUpdate[] = [];
+    const objects = new Set<RefUpdate['next']>();
+    for (const { ref, source } of branches) {
+      const next = await store.refs.read(source as RefUpdate['ref']);
+      if (next === null) continue;
+      updates.push({ ref: ref as RefUpdate['ref'], expected: null, next });
+      for (const oid of await newObjects(store.objects, null, next)) objects.add(oid);
+    }
+    const pack = await store.objects.pack([...objects]);
+    return await pushRefs(exchange, { updates, pack, atomic: true, signal });
+  } finally {
+    await exchange.close();
+    done();
+  }
+}
+
+export function membershipResult(store: Store, writable: boolean): MembershipResult {
+  const { config } = store;
+  return {
+    mesh: config.mesh,
+    machine: config.handle,
+    store: store.dir,
+    remotes: config.remotes.map(({ name, url }) => ({ name, url: redactUrl(url) })),
+    writable,
+  };
+}
+
+export const storeDeps = (options: OpenOptions): { clock: typeof clock; random: typeof random; logger: OpenOptions['logger'] } => ({
+  clock,
+  random,
+  logger: options.logger,
+});
+
+export const ownRef = (config: StoreConfig): string => branchRef(config.ref_prefix, config.handle);

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Branches, Store, meshApi, ownIdentity } from '@git-mesh/core';
+import type { Connection, MeshContext, Syncer } from '@git-mesh/core';
+import type { OpenMesh, OpenOptions } from './contract.js';
+import { openRemotes } from './remotes.js';
+import { RemoteStates } from './remote-states.js';
+import { round } from './round.js';
+import type { RoundOptions } from './round.js';
+import { RoundQueue } from './round-queue.js';
+import { syncFacts, syncSummary } from './sync-facts.js';
+import { arrivalOf } from './arrival.js';
+import { Worker } from './worker.js';
+import { readWorker } from './worker-file.js';
+
+const syncNowLimitMs = 25_000;
+
+/** Opens a store with its synchronisation wired in. Starts nothing: no worker, no network, no lock. */
+export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
+  const { dir, env, logger } = options;
+  const clock = { now: (): number => Date.now() };
+  const random = (length: number): Uint8Array => randomBytes(length);
+  const store = await Store.open(dir, { clock, random, logger });
+  const states = new RemoteStates(store.local);
+  const remotes = await openRemotes({ remotes: store.config.remotes, stateDir: join(dir, 'mesh'), env });
+  const closed = new AbortController();
+
+  const syncer: Syncer = {
+    round: ({ deadlineMs }) => rounds.run({ deadlineMs, ignoreBackoff: false, signal: closed.signal }),
+    summary: () => syncSummary(mesh, states),
+    workerAlive: async () => (await readWorker(dir)) !== null,
+    arrival: (wait) => arrivalOf({ journal: store.journal, logger, closed: closed.signal, ...wait }),
+  };
+  const mesh: MeshContext = {
+    store,
+    branches: new Branches(store),
+    clock,
+    random,
+    syncer,
+    logger,
+    platform: process.platform,
+  };
+  const rounds = new RoundQueue<RoundOptions>(
+    (wanted) => round({ mesh, remotes, states, logger, random: () => Math.random() }, wanted),
+    (a, b) => ({
+      ...b,
+      deadlineMs: Math.max(a.deadlineMs, b.deadlineMs),
+      ignoreBackoff: a.ignoreBackoff || b.ignoreBackoff,
+    }),
+  );
+  const worker = new Worker({ mesh, remotes, run: (wanted) => rounds.run(wanted), logger });
+  const identity = await ownIdentity();
+
+  return {
+    api: meshApi(mesh, () => syncFacts(mesh, states)),
+    syncer,
+    startWorker: () => {
+      worker.start();
+    },
+    syncNow: async (wanted = {}) => {
+      await rounds.run({ deadlineMs: syncNowLimitMs, ignoreBackoff: true, ...wanted });
+      return syncer.summary();
+    },
+    inlineSync: async ({ deadlineMs }) => {
+      if (!(await syncer.workerAlive())) await syncer.round({ deadlineMs });
+    },
+    newConnection: ({ resident }): Connection => ({ owner: resident ? identity : null, agents: new Set() }),
+    close: async () => {
+      closed.abort();
+      await worker.stop();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import { MeshError } from '@git-mesh/core';
+import { describe, expect, it } from 'vitest';
+import { parseRemoteUrl, redactUrl } from './remote-url.js';
+
+const cwd = resolve('/work/here');
+const posix = process.platform !== 'win32';
+
+describe('parseRemoteUrl', () => {
+  it.each([
+    ['../mesh.git', resolve(cwd, '../mesh.git')],
+    ['./a:b', resolve(cwd, 'a:b')],
+    ['./-x', resolve(cwd, '-x')],
+    ['mesh.git', resolve(cwd, 'mesh.git')],
+    ['/srv/mesh with space.git/', resolve('/srv/mesh with space.git')],
+    ['C:\\mesh\\x.git', 'C:\\mesh\\x.git'],
+    ['c:/mesh/x.git', 'c:\\mesh\\x.git'],
+    ['\\\\server\\share\\mesh.git', '\\\\server\\share\\mesh.git'],
+  ])('takes %s as a path', (text, path) => {
+    expect(parseRemoteUrl(text, { cwd })).toMatchObject({ kind: 'local', path });
+  });
+
+  it.skipIf(!posix)('takes a file:// URL, decoded, and keeps it as it was given', () => {
+    const url = 'file:///srv/my%20mesh.git';
+    expect(parseRemoteUrl(url, { cwd })).toEqual({ kind: 'local', path: '/srv/my mesh.git', url });
+    expect(parseRemoteUrl('FILE://localhost/srv/x', { cwd })).toMatchObject({ path: '/srv/x' });
+  });
+
+  it.each([
+    ['', 'empty'],
+    ['  ', 'empty'],
+    ['-x', 'option'],
+    ['--upload-pack=touch /tmp/x', 'option'],
+    ['ext::sh -c touch% /tmp/x', 'helper'],
+    ['fd::17', 'helper'],
+    ['EXT::x', 'helper'],
+    ['::x', 'helper'],
+    ['http::https://x', 'helper'],
+    ['git://host/x', 'scheme git://'],
+    ['ftp://host/x', 'scheme ftp://'],
+    ['javascript://x', 'scheme javascript://'],
+    ['a\nb', 'control'],
+    ['/srv/\u202egit', 'control'],
+    ['file:///srv/%00x', 'file'],
+    ['file:///srv/%0ax', 'control'],
+    ['file:///srv/a%2Fb', 'file://'],
+    ['file://otherhost/srv/x', 'file://'],
+    ['file:///srv/x?y', '%3F'],
+    ['host:path', 'ssh'],
+    ['git@host:path/x.git', 'ssh'],
+    ['ssh://host/x', 'this version speaks to a path or file:// only'],
+    ['https://bob:hunter2@host/x', 'this version speaks to a path or file:// only'],
+    ['git+ssh://host/x', 'this version speaks to a path or file:// only'],
+  ])('refuses %j, and says why', (text, why) => {
+    let refusal: unknown;
+    try {
+      parseRemoteUrl(text, { cwd });
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(MeshError);
+    expect(refusal).toMatchObject({ errorName: 'invalid_argument' });
+    expect((refusal as MeshError).message).toContain(why);
+    expect((refusal as MeshError).message).not.toContain('hunter2');
+  });
+});
+
+describe('redactUrl', () => {
+  it('keeps what is no secret', () => {
+    expect(redactUrl('https://bob:hunter2@host/x.git')).toBe('https://***@host/x.git');
+    expect(redactUrl('bob:hunter2@host:x.git')).toBe('***@host:x.git');
+    expect(redactUrl('git@host:x.git')).toBe('git@host:x.git');
+    expect(redactUrl('https://host/x?token=hunter2')).toBe('https://host/x?token=***');
+    expect(redactUrl('/srv/mesh.git')).toBe('/srv/mesh.git');
+  });
+});

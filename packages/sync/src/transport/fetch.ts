@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { MeshError } from '@git-mesh/core';
+import type { Oid } from '@git-mesh/core';
+import { abortsExchange } from './abort.js';
+import { encodePacket, flushPacket, PacketReader, packetText } from './pkt-line.js';
+import type { Exchange } from './port.js';
+import { redact } from '../redact.js';
+import { readBand } from './side-band.js';
+
+export interface FetchOptions {
+  /** At least one, each advertised by this exchange. */
+  wants: readonly Oid[];
+  /** Every tip that is here with all of its history; those the remote does not know do no harm. */
+  haves: readonly Oid[];
+  signal: AbortSignal;
+  /** What the pack may measure at most, in bytes. */
+  maxBytes: number;
+}
+
+/**
+ * Asks for `wants` in one round of protocol v0 (all haves, then done) and resolves to the pack: every object that the
+ * wants need and the haves lack, bases of deltas included. Ends the exchange. What is in the pack is still to be
+ * judged: only its frame and its checksum were.
+ *
+ * @throws MeshError `protocol_error` for anything that is not exactly one whole pack (with the server's words where it
+ * said any), `payload_too_large` past `maxBytes`, `deadline` when a signal fires, and what the transport throws.
+ */
+export async function fetchPack(exchange: Exchange, options: FetchOptions): Promise<Uint8Array> {
+  const { wants, haves, signal, maxBytes } = options;
+  if (wants.length === 0) throw new RangeError('nothing is wanted');
+  const request = fetchRequest(exchange.advertised.capabilities, wants, haves);
+  return abortsExchange(exchange, signal, async () => {
+    const packets = new PacketReader(exchange.post(request));
+    await readAcknowledgement(packets);
+    const pack = await readPack(packets, maxBytes);
+    checkPack(pack);
+    return pack;
+  });
+}
+
+function fetchRequest(capabilities: ReadonlySet<string>, wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
+  if (!capabilities.has('side-band-64k')) {
+    throw new MeshError(
+      'protocol_error',
+      'the remote does not offer side-band-64k, without which its errors cannot be told from data',
+    );
+  }
+  const chosen = ['side-band-64k', ...['ofs-delta', 'no-progress'].filter((name) => capabilities.has(name))];
+  const lines = [...new Set(wants)].map((oid, at) => `want ${oid}${at === 0 ? ` ${chosen.join(' ')}` : ''}\n`);
+  // Without multi_ack the server answers once, however many haves there are: nothing to read before all is sent.
+  const known = [...new Set(haves)].map((oid) => `have ${oid}\n`);
+  const packets = [...lines.map((line) => encodePacket(line)), flushPacket, ...known.map((line) => encodePacket(line))];
+  return Buffer.concat([...packets, encodePacket('done\n')]);
+}
+
+/** Exactly one line: NAK, or ACK of the first common commit. */
+async function readAcknowledgement(packets: PacketReader): Promise<void> {
+  const packet = await packets.next();
+  if (packet === null) throw new MeshError('protocol_error', 'the remote ended without an answer');
+  const text = packet.kind === 'data' ? packetText(packet.data) : packet.kind;
+  if (text === 'NAK' || /^ACK [0-9a-f]{40}$/.test(text)) return;
+  throw unexpected(text);
+}
+
+async function readPack(packets: PacketReader, maxBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const packet = await readBand(packets);
+    if (packet === null) break;
+    if (packet.band === 2) continue;
+    bytes += packet.data.length;
+    if (bytes > maxBytes) {
+      throw new MeshError(
+        'payload_too_large',
+        `the remote sends more than ${maxBytes} bytes at once, which is the limit`,
+        {
+          data: { max_bytes: maxBytes },
+        },
+      );
+    }
+    parts.push(packet.data);
+  }
+  if ((await packets.next()) !== null)
+    throw new MeshError('protocol_error', 'the remote sent more after the end of its pack');
+  return Buffer.concat(parts);
+}
+
+function checkPack(pack: Uint8Array): void {
+  const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.byteLength);
+  // 12 bytes of header, 20 of checksum.
+  if (bytes.length < 32)
+    throw new MeshError('protocol_error', `the remote sent ${bytes.length} bytes, which is no pack`);
+  if (bytes.toString('latin1', 0, 4) !== 'PACK' || bytes.readUInt32BE(4) !== 2) {
+    throw new MeshError('protocol_error', 'the remote sent something else than a pack of version 2');
+  }
+  const body = bytes.subarray(0, -20);
+  if (!createHash('sha1').update(body).digest().equals(bytes.subarray(-20))) {
+    throw new MeshError('protocol_error', 'the pack was damaged on its way: its checksum is wrong');
+  }
+}
+
+function unexpected(text: string): MeshError {
+  return new MeshError(
+    'protocol_error',
+    text.startsWith('ERR ')
+      ? `the remote says: ${redact(text.slice(4))}`
+      : `the remote answered "${redact(text, { maxLength: 80 })}": expected ACK or NAK`,
+  );
+}

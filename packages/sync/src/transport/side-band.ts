@@ -1,0 +1,28 @@
+import { MeshError } from '@git-mesh/core';
+import { redact } from '../redact.js';
+import type { PacketReader } from './pkt-line.js';
+import { packetText } from './pkt-line.js';
+
+export interface Band {
+  /** 1 carries the answer, 2 words for people (progress, a hook's output). */
+  band: 1 | 2;
+  data: Uint8Array;
+}
+
+/**
+ * The next piece of a side-band-64k answer; null at its flush.
+ * @throws MeshError `protocol_error` for band 3 and `ERR` (with the server's words), an end before the flush, or another form.
+ */
+export async function readBand(packets: PacketReader): Promise<Band | null> {
+  const packet = await packets.next();
+  if (packet === null) throw new MeshError('protocol_error', 'the answer was cut: it ended before its closing packet');
+  if (packet.kind === 'flush') return null;
+  if (packet.kind === 'data') {
+    const band = packet.data[0];
+    if (band === 1 || band === 2) return { band, data: packet.data.subarray(1) };
+    const text = packetText(packet.data);
+    if (band === 3) throw new MeshError('protocol_error', `the remote failed: ${redact(text.slice(1))}`);
+    if (text.startsWith('ERR ')) throw new MeshError('protocol_error', `the remote says: ${redact(text.slice(4))}`);
+  }
+  throw new MeshError('protocol_error', 'the remote answered outside of the side band that was agreed on');
+}

@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Machine, mesh } from '../machines.js';
+import { scratch } from '../scratch.js';
+import { bareRemote, stockGit, writeBranch } from '../stock-git.js';
+
+test('where no mesh is, commands exit with 10 and tools say how to make or join one', async () => {
+  const machine = new Machine(scratch(), 'alone');
+  for (const args of [['status'], ['checkin', 'boss'], ['inbox', 'boss'], ['send', 'x', 'note'], ['sync']]) {
+    const error = await machine.refused(args);
+    expect([error.exitCode, error.name], args.join(' ')).toEqual([10, 'no_mesh']);
+    expect(error.message).toMatch(/init/);
+    expect(error.message).toMatch(/join/);
+  }
+  const session = await machine.mcp();
+  const { tools } = await session.client.listTools();
+  expect(tools.map((tool) => tool.name)).toContain('agent_mesh_status');
+  const error = await session.refused('agent_checkin', { agent_id: 'boss', confirm: true });
+  expect(error.name).toBe('no_mesh');
+  expect(error.text).toMatch(/init[\s\S]*join/);
+});
+
+test('a server that started without a mesh uses the one that is made later', async () => {
+  const machine = new Machine(scratch(), 'late');
+  const session = await machine.mcp();
+  expect(await session.refused('agents_list')).toMatchObject({ name: 'no_mesh' });
+  await machine.json(['init', '--machine', 'late']);
+  expect(await session.checkin('boss')).toMatchObject({ agent_id: 'boss', machine: 'late' });
+});
+
+test('init makes a mesh that stock git can read, without touching other branches', async () => {
+  const root = scratch();
+  const remote = bareRemote(root);
+  stockGit(['init', '-q', '-b', 'main', join(root, 'source')]);
+  stockGit(['commit', '-q', '--allow-empty', '-m', 'code'], { cwd: join(root, 'source') });
+  stockGit(['push', '-q', remote, 'main'], { cwd: join(root, 'source') });
+  const code = stockGit(['rev-parse', 'main'], { cwd: remote });
+  const studio = new Machine(root, 'studio');
+  const made = await studio.json(['init', '--remote', remote, '--machine', 'studio']);
+  expect(made).toMatchObject({ machine: 'studio', store: studio.store, writable: true });
+  const charter = stockGit(['ls-tree', '--name-only', 'refs/heads/mesh/_charter'], { cwd: remote }).split('\n');
+  expect(charter).toEqual(expect.arrayContaining(['README.md', 'mesh.yaml']));
+  expect(stockGit(['show', 'refs/heads/mesh/studio:machine.yaml'], { cwd: remote })).toContain(made.mesh.id);
+  expect(stockGit(['rev-parse', 'main'], { cwd: remote })).toBe(code);
+  expect(studio.git(['rev-parse', '--is-bare-repository'])).toBe('true');
+});
+
+test('init on an empty remote gives a plain clone something to show', async () => {
+  const { remote, root } = await mesh(['studio']);
+  stockGit(['clone', '-q', remote, join(root, 'clone')]);
+  expect(stockGit(['ls-files'], { cwd: join(root, 'clone') }).split('\n')).toContain('README.md');
+});
+
+test('init where a mesh already is points to join', async () => {
+  const { remote, root } = await mesh(['studio']);
+  const error = await new Machine(root, 'laptop').refused(['init', '--remote', remote, '--machine', 'laptop']);
+  expect([error.exitCode, error.code, error.name]).toEqual([4, 409, 'mesh_exists']);
+  expect(error.message).toMatch(/join/);
+});
+
+test('two machines that init one empty remote at once end up in one mesh', async () => {
+  const root = scratch();
+  const remote = bareRemote(root);
+  const machines = ['studio', 'laptop'].map((handle) => new Machine(root, handle));
+  const made = await Promise.all(
+    machines.map((machine) => machine.json(['init', '--remote', remote, '--machine', machine.handle])),
+  );
+  expect(new Set(made.map((result) => result.mesh.id)).size).toBe(1);
+  const list = await machines[0]!.json(['sync']).then(() => machines[0]!.json(['agents']));
+  expect(list.machines.map((machine) => machine.handle).sort()).toEqual(['laptop', 'studio']);
+});
+
+test('a handle that exists is not given twice', async () => {
+  const { remote, root } = await mesh(['studio']);
+  const error = await new Machine(join(root, 'other'), 'copy').refused(['join', remote, '--machine', 'studio']);
+  expect([error.exitCode, error.code, error.name]).toEqual([4, 409, 'handle_taken']);
+  expect(error.message).toContain('studio');
+});
+
+test('join where no mesh is, or nothing at all, says which', async () => {
+  const root = scratch();
+  const laptop = new Machine(root, 'laptop');
+  const empty = await laptop.refused(['join', bareRemote(root), '--machine', 'laptop']);
+  expect([empty.exitCode, empty.code]).toEqual([3, 404]);
+  expect(empty.message).toMatch(/init/);
+  const missing = await laptop.refused(['join', join(root, 'nowhere.git'), '--machine', 'laptop']);
+  expect(missing).toMatchObject({ exitCode: 5, code: 503, name: 'remote_not_found' });
+  // Nothing is left behind that would be in the way of the next attempt.
+  expect(await laptop.json(['init', '--machine', 'laptop'])).toMatchObject({ machine: 'laptop' });
+});
+
+test('a remote that could be taken for an option or runs a program is refused', async () => {
+  const root = scratch();
+  const laptop = new Machine(root, 'laptop');
+  for (const url of ['ext::sh -c "touch pwned"', 'fd::17', '--upload-pack=touch pwned']) {
+    const error = await laptop.refused(['join', '--machine', 'laptop', '--', url]);
+    expect(error.exitCode, `${url}: ${error.message}`).toBe(2);
+  }
+});
+
+test('a mesh of a newer format is refused by name, and told apart from a broken one', async () => {
+  const { machines, remote, root } = await mesh(['studio']);
+  const charter = stockGit(['show', 'refs/heads/mesh/_charter:mesh.yaml'], { cwd: remote });
+  expect(charter).toMatch(/^format: 1$/m);
+  writeBranch(remote, 'refs/heads/mesh/_charter', [
+    { path: 'mesh.yaml', body: charter.replace(/^format: 1$/m, 'format: 2') + 'novelty: yes\n' },
+  ]);
+  const error = await new Machine(root, 'laptop').refused(['join', remote, '--machine', 'laptop']);
+  expect(error).toMatchObject({ exitCode: 5, code: 503, name: 'format_too_new' });
+  expect(error.message).toMatch(/update git-mesh/i);
+  // The machine that is in it keeps what it has and says what is wrong.
+  const ended = await machines[0].run(['sync', '--json']);
+  expect(ended.stdout + ended.stderr + (await machines[0].run(['doctor', '--json'])).stdout).toMatch(
+    /update git-mesh/i,
+  );
+});
+
+test('a machine with a newer format does not take the others with it', async () => {
+  const { machines, remote } = await mesh(['studio', 'laptop', 'tower']);
+  const [studio, laptop, tower] = machines;
+  await studio.json(['checkin', 'boss']);
+  await laptop.json(['checkin', 'qa']);
+  await studio.json(['sync']);
+  const record = stockGit(['show', 'refs/heads/mesh/tower:machine.yaml'], { cwd: remote });
+  writeBranch(remote, 'refs/heads/mesh/tower', [
+    { path: 'machine.yaml', body: record.replace(/^format: 1$/m, 'format: 2') },
+  ]);
+  await studio.json(['send', 'laptop', 'note', '--from', 'boss', '--message', 'still here']);
+  await studio.json(['sync']);
+  await laptop.json(['sync']);
+  expect((await laptop.json(['inbox', 'qa'])).messages.map((message) => message.payload)).toEqual([
+    { message: 'still here' },
+  ]);
+  const doctor = await laptop.run(['doctor', '--json']);
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toContain(tower.handle);
+});

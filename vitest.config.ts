@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config';
+
+const unit = (name: string) => ({
+  extends: true as const,
+  test: { name, include: [`packages/${name}/src/**/*.test.ts`] },
+});
+
+// Unit tests run from the sources through this condition; tests that start processes use the build.
+const conditions = ['@git-mesh/source', 'node', 'import', 'default'];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      unit('core'),
+      unit('sync'),
+      unit('mcp'),
+      unit('cli'),
+      { extends: true as const, test: { name: 'across', include: ['test/**/*.test.ts'], fileParallelism: false } },
+    ],
+  },
+});
