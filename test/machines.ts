@@ -119,10 +119,11 @@ export class Machine {
 
   /** The error of a command with `--json`, and its exit code. @throws Error when it succeeds. */
   async refused(
-    args: readonly string[],
+    [command, ...args]: readonly [string, ...string[]],
     options: RunOptions = {},
   ): Promise<ErrorResult['error'] & { exitCode: number | null }> {
-    const line = [...args, '--json'];
+    // Before the arguments: behind a `--` it would be one.
+    const line = [command, '--json', ...args];
     const ended = await this.run(line, options);
     if (ended.code === 0) throw new Error(`git-mesh ${line.join(' ')} was accepted: ${ended.stdout}`);
     return { ...(parsed(line, ended) as ErrorResult).error, exitCode: ended.code };

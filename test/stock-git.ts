@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signedCommit } from './commit-signature.js';
 
 const inheritedOnly = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
@@ -44,12 +45,14 @@ export function bareRemote(root: string, name = 'hub.git'): string {
 
 /**
  * Commits files onto a branch of a bare repository the way anyone who may push could, without git-mesh. The commit's
- * trailers go on from its parent's, so that only the files are unusual. Gives the new tip.
+ * trailers go on from its parent's, so that only the files are unusual; `signedBy` is the store whose key signs it.
+ * Gives the new tip.
  */
 export function writeBranch(
   repository: string,
   ref: string,
   files: readonly { path: string; body: string | Buffer; mode?: string }[],
+  options: { signedBy?: string } = {},
 ): string {
   const index = join(tmpdir(), `mesh-index-${randomBytes(8).toString('hex')}`);
   const env = { GIT_DIR: repository, GIT_INDEX_FILE: index };
@@ -68,7 +71,12 @@ export function writeBranch(
     }
     const message = `send note\n\nMesh-Event: send\nMesh-Seq: ${seq + 1}\nMesh-Journal: ${seq + 1}\n`;
     const parents = parent === '' ? [] : ['-p', parent];
-    const commit = git(['commit-tree', git(['write-tree']), ...parents], message);
+    let commit = git(['commit-tree', git(['write-tree']), ...parents], message);
+    if (options.signedBy !== undefined) {
+      // The message ends in the one line end that stockGit takes off.
+      const raw = `${git(['cat-file', 'commit', commit])}\n`;
+      commit = git(['hash-object', '-t', 'commit', '-w', '--stdin'], signedCommit(raw, options.signedBy));
+    }
     git(['update-ref', ref, commit]);
     return commit;
   } finally {

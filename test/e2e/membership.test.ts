@@ -6,7 +6,8 @@ import { bareRemote, stockGit, writeBranch } from '../stock-git.js';
 
 test('where no mesh is, commands exit with 10 and tools say how to make or join one', async () => {
   const machine = new Machine(scratch(), 'alone');
-  for (const args of [['status'], ['checkin', 'boss'], ['inbox', 'boss'], ['send', 'x', 'note'], ['sync']]) {
+  const commands = [['status'], ['checkin', 'boss'], ['inbox', 'boss'], ['send', 'x', 'note'], ['sync']] as const;
+  for (const args of commands) {
     const error = await machine.refused(args);
     expect([error.exitCode, error.name], args.join(' ')).toEqual([10, 'no_mesh']);
     expect(error.message).toMatch(/init/);
@@ -103,7 +104,7 @@ test('a mesh of a newer format is refused by name, and told apart from a broken 
   const charter = stockGit(['show', 'refs/heads/mesh/_charter:mesh.yaml'], { cwd: remote });
   expect(charter).toMatch(/^format: 1$/m);
   writeBranch(remote, 'refs/heads/mesh/_charter', [
-    { path: 'mesh.yaml', body: charter.replace(/^format: 1$/m, 'format: 2') + 'novelty: yes\n' },
+    { path: 'mesh.yaml', body: `${charter.replace(/^format: 1$/m, 'format: 2')}\nnovelty: true\n` },
   ]);
   const error = await new Machine(root, 'laptop').refused(['join', remote, '--machine', 'laptop']);
   expect(error).toMatchObject({ exitCode: 5, code: 503, name: 'format_too_new' });
@@ -122,9 +123,8 @@ test('a machine with a newer format does not take the others with it', async () 
   await laptop.json(['checkin', 'qa']);
   await studio.json(['sync']);
   const record = stockGit(['show', 'refs/heads/mesh/tower:machine.yaml'], { cwd: remote });
-  writeBranch(remote, 'refs/heads/mesh/tower', [
-    { path: 'machine.yaml', body: record.replace(/^format: 1$/m, 'format: 2') },
-  ]);
+  const newer = { path: 'machine.yaml', body: record.replace(/^format: 1$/m, 'format: 2') };
+  writeBranch(remote, 'refs/heads/mesh/tower', [newer], { signedBy: tower.store });
   await studio.json(['send', 'laptop', 'note', '--from', 'boss', '--message', 'still here']);
   await studio.json(['sync']);
   await laptop.json(['sync']);

@@ -228,7 +228,7 @@ test('a payload of exactly the limit is sent and comes back unchanged', async ()
 test('the command line refuses the same, with the documented exit codes', async () => {
   const machine = await solo();
   await machine.json(['checkin', 'boss']);
-  const refusals: [string[], number, string][] = [
+  const refusals: [[string, ...string[]], number, string][] = [
     [['send', 'solo', 'congelar'], 2, 'invalid_argument'],
     [['send', 'solo', 'note', '--payload', '{"s":'], 2, 'invalid_argument'],
     [['send', 'solo', 'note', '--payload', '[1]'], 2, 'invalid_argument'],

@@ -73,7 +73,8 @@ test('bad files on a branch are skipped and named by doctor, and hide nothing, t
   await rogue.json(['checkin', 'dev']);
   await rogue.json(['send', 'laptop', 'note', '--from', 'dev', '--message', 'before']);
   await rogue.json(['sync']);
-  writeBranch(remote, 'refs/heads/mesh/rogue', [...bad, message(99, note(ulid(99), 'rogue', 'laptop', 'good'))]);
+  const good = message(99, note(ulid(99), 'rogue', 'laptop', 'good'));
+  writeBranch(remote, 'refs/heads/mesh/rogue', [...bad, good], { signedBy: rogue.store });
   await studio.json(['send', 'laptop', 'note', '--from', 'boss', '--message', 'still here']);
   await studio.json(['sync']);
   expect(await laptop.json(['sync'])).toMatchObject({ state: 'ok' });
@@ -82,10 +83,11 @@ test('bad files on a branch are skipped and named by doctor, and hide nothing, t
   const ended = await laptop.run(['doctor', '--json']);
   expect(ended.code).toBe(1);
   const { problems } = JSON.parse(ended.stdout) as Awaited<ReturnType<typeof laptop.json<'doctor'>>>;
-  for (const { what, path } of bad) {
-    const found = problems.find((problem) => problem.path === path || problem.message.includes(path));
-    expect(found, `${what}: doctor names ${path}`).toMatchObject({ machine: 'rogue' });
-  }
+  const named = ({ path }: { path: string }): boolean =>
+    // A name too long to print is cut.
+    problems.some((problem) => problem.machine === 'rogue' && JSON.stringify(problem).includes(path.slice(0, 80)));
+  const unnamed = bad.filter((file) => !named(file)).map(({ what, path }) => `${what}: ${path}`);
+  expect(unnamed, 'bad files that doctor does not name').toEqual([]);
   expect(JSON.stringify(problems)).not.toContain(`${folder}/${ulid(99)}`);
   expect((await laptop.json(['agents'])).agents.map((agent) => agent.agent_id).sort()).toEqual(['boss', 'dev', 'qa']);
   expect(await laptop.json(['status'])).toMatchObject({ machine: 'laptop' });

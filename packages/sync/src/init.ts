@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { MeshError, Store, charterRef, defaultRefPrefix, foundCharter, parseRefPrefix } from '@git-mesh/core';
 import type { MembershipResult } from '@git-mesh/core';
 import type { InitOptions } from './contract.js';
+import { firstRound } from './first-round.js';
 import { joinMesh } from './join.js';
 import {
   beginBranch,
@@ -51,7 +52,10 @@ export async function initMesh(options: InitOptions): Promise<MembershipResult> 
   if (remote === null) return membershipResult(store, true);
   options.onProgress?.('pushing the charter');
   const outcome = await pushMesh(store, remote);
-  if (outcome === 'done') return membershipResult(store, true);
+  if (outcome === 'done') {
+    await firstRound(options);
+    return membershipResult(store, true);
+  }
   // The store was made a moment ago, and nothing in it went anywhere.
   await rm(options.dir, { recursive: true, force: true });
   if (outcome === 'lost race') return joinMesh({ ...options, url: remote.url });

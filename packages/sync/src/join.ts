@@ -1,15 +1,9 @@
 import { rm } from 'node:fs/promises';
-import {
-  Branches,
-  MeshError,
-  Store,
-  charterRef,
-  readCharter,
-  remoteRef,
-} from '@git-mesh/core';
+import { Branches, MeshError, Store, charterRef, readCharter, remoteRef } from '@git-mesh/core';
 import type { MembershipResult, MeshContext, Oid } from '@git-mesh/core';
 import type { JoinOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
+import { firstRound } from './first-round.js';
 import {
   beginBranch,
   chooseHandle,
@@ -27,7 +21,6 @@ import {
   setupLimitMs,
   storeDeps,
 } from './membership.js';
-import { openMesh } from './open.js';
 import { fetchLimits } from './remote-context.js';
 import { fetchFrom } from './remote-fetch.js';
 import { setupTransport } from './remotes.js';
@@ -144,16 +137,6 @@ async function announce(store: Store, transport: Transport): Promise<'done' | 't
     return 'read-only';
   }
   return handlesIn(await discover(transport), store.config.ref_prefix).has(store.config.handle) ? 'taken' : 'read-only';
-}
-
-/** Numbers what the mesh holds for this machine already, freezes above all. */
-async function firstRound(options: JoinOptions): Promise<void> {
-  const mesh = await openMesh(options);
-  try {
-    await mesh.syncNow();
-  } finally {
-    await mesh.close();
-  }
 }
 
 function noMeshThere(shown: string): MeshError {

@@ -149,7 +149,9 @@ export function membershipResult(store: Store, writable: boolean): MembershipRes
   };
 }
 
-export const storeDeps = (options: OpenOptions): { clock: typeof clock; random: typeof random; logger: OpenOptions['logger'] } => ({
+export const storeDeps = (
+  options: OpenOptions,
+): { clock: typeof clock; random: typeof random; logger: OpenOptions['logger'] } => ({
   clock,
   random,
   logger: options.logger,

@@ -79,7 +79,9 @@ async function changedTips(ctx: RoundContext, { refs }: Advertisement): Promise<
   const charter = refs.get(charterRef(config.ref_prefix));
   const known = await local.read(remoteRef(ctx.remote.name, config.ref_prefix, '_charter'));
   // The charter travels with the branches, but is no machine's: its check comes before theirs.
-  return charter === undefined || charter === known ? changed : [{ handle: '_charter' as Handle, oid: charter }, ...changed];
+  return charter === undefined || charter === known
+    ? changed
+    : [{ handle: '_charter' as Handle, oid: charter }, ...changed];
 }
 
 async function fetchObjects(ctx: RoundContext, exchange: Exchange, wants: readonly Oid[]): Promise<void> {
@@ -107,7 +109,9 @@ async function checkCharter(ctx: RoundContext, { refs }: Advertisement): Promise
 }
 
 function stillThere(before: readonly Rejected[], prefix: string, refs: ReadonlyMap<RefName, Oid>): Rejected[] {
-  return before.filter(({ handle, tip }) => [...refs].some(([ref, oid]) => ref === `${prefix}${handle}` && oid === tip));
+  return before.filter(({ handle, tip }) =>
+    [...refs].some(([ref, oid]) => ref === `${prefix}${handle}` && oid === tip),
+  );
 }
 
 /** Null where the branch was accepted or is merely behind. */

@@ -19,7 +19,10 @@ export async function openRemotes(options: {
   return options.remotes.map(({ name, url }) => {
     const parsed = parseRemoteUrl(url, { cwd: options.stateDir });
     if (parsed.kind !== 'local') {
-      throw new MeshError('invalid_argument', `Remote ${name} is at ${parsed.kind}, which this version does not speak yet.`);
+      throw new MeshError(
+        'invalid_argument',
+        `Remote ${name} is at ${parsed.kind}, which this version does not speak yet.`,
+      );
     }
     return { name, url: parsed.url, transport: localTransport({ path: parsed.path, env: options.env, globalConfig }) };
   });
@@ -37,7 +40,12 @@ export async function setupTransport(
     if (remote === undefined) throw new Error('one remote was asked for');
     // The folder's last part names the mesh; a bare repository's `.git` says nothing.
     const name = basename(parsed.kind === 'http' ? parsed.url : parsed.path).replace(/\.git$/, '') || 'mesh';
-    return { transport: remote.transport, url: remote.url, shown: redactUrl(remote.url), name: visibleText(name, { maxLength: 100 }) };
+    return {
+      transport: remote.transport,
+      url: remote.url,
+      shown: redactUrl(remote.url),
+      name: visibleText(name, { maxLength: 100 }),
+    };
   } finally {
     await rm(stateDir, { recursive: true, force: true });
   }

@@ -11,10 +11,11 @@ import type { AckResult } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import { ackedHere } from './acknowledged.js';
+import { noteActivity } from './activity.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries, isAddressed } from './inbox-entries.js';
-import { liveSession, noteActivity, requireSession } from './sessions.js';
+import { liveSession, requireSession } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
 
 interface Sorted {

@@ -4,14 +4,15 @@ import { freezesInForce } from '../domain/freeze.js';
 import { agentKey, toIso } from '../domain/ids.js';
 import { agentView } from '../domain/presence.js';
 import type { AgentView, AgentsResult, MachineView } from '../domain/results.js';
+import { noteActivityAlone } from './activity.js';
 import type { Branch } from './branches.js';
 import { founderKey } from './charter.js';
 import type { MeshContext } from './context.js';
-import { liveSession, noteActivity } from './sessions.js';
+import { liveSession } from './sessions.js';
 
 export async function agents(ctx: MeshContext, input: unknown, call: CallOptions): Promise<AgentsResult> {
   const { agent_id: agent, include_stale: includeStale } = parseAgentsInput(input);
-  await noteActivity(ctx, call, agent ?? null);
+  await noteActivityAlone(ctx, call, agent ?? null);
   const now = ctx.clock.now();
   const founder = await founderKey(ctx.store);
   const found: AgentView[] = [];

@@ -9,7 +9,7 @@ import { diffTree } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import type { JournalEntry, JournalView, MessageEntry } from '../store/ports.js';
 import type { Store } from '../store/store.js';
-import { maxRecordBytes } from './branches.js';
+import { Branches, maxRecordBytes } from './branches.js';
 import type { Branch } from './branches.js';
 
 /** A change at a path of a branch, from the journal's cursor to its tip. */
@@ -69,26 +69,55 @@ export async function arrivalsOf(
 
 /**
  * Brings the journal up to the own branch: after each own commit, and after a crash between the two. Caller holds the
- * store lock. A journal that knows nothing of a branch that has commits was lost: its numbers go on far above the
- * highest that the branch proves, and open sessions do not get the old messages again.
+ * store lock. A journal that was lost, or put back from a backup, is told by a branch that proves higher numbers than
+ * the journal accounts for: then see {@link rebuild}.
  */
 export async function journalOwnBranch(store: Store, branch: Branch, now: EpochMillis): Promise<JournalView> {
   const view = await store.journal.view();
-  if (view.cursor(branch.handle) === undefined && (branch.journal > view.highest || branch.seq > 1)) {
-    await store.journal.raiseTo(Math.max(branch.journal, view.highest) + lostJournalGap);
-    const rebuilt = await append(store, branch, await store.journal.view(), now);
-    for (const session of await store.local.sessions()) {
-      await store.local.putSession({ ...session, fence: rebuilt.highest });
-    }
-    return rebuilt;
-  }
-  return append(store, branch, view, now);
-}
-
-async function append(store: Store, branch: Branch, view: JournalView, now: EpochMillis): Promise<JournalView> {
   const entries = await arrivalsOf(store, branch, view, now);
+  const sent = entries.filter(({ kind }) => kind === 'message').length;
+  const isNew = view.cursor(branch.handle) === undefined && branch.seq > 1;
+  if (isNew || branch.journal > view.highest + sent) return rebuild(store, branch, view, now);
   // Not durable by itself: the own branch is, and what is lost here is found on it again.
   return entries.length === 0 ? view : store.journal.append(entries, { durable: false });
+}
+
+/**
+ * Numbers go on far above the highest that the own branch proves. What is found on the accepted branches counts as
+ * arrived before every open session, unless the session's fence shows that the journal still covers its check-in.
+ */
+async function rebuild(store: Store, own: Branch, view: JournalView, now: EpochMillis): Promise<JournalView> {
+  const floor = Math.max(own.journal, view.highest) + lostJournalGap;
+  const others = (await new Branches(store).all()).filter(({ handle }) => handle !== own.handle);
+  const found: JournalEntry[] = [];
+  let n = floor;
+  for (const branch of [own, ...others]) {
+    for (const entry of await readableArrivals(store, branch, view, now)) {
+      found.push(entry.kind === 'message' ? { ...entry, n: ++n } : entry);
+    }
+  }
+  // Do not reorder: fences are raised before there is anything above them, so that a crash shows no old mail as new.
+  for (const session of await store.local.sessions()) {
+    if (session.fence > view.highest) await store.local.putSession({ ...session, fence: n });
+  }
+  await store.journal.raiseTo(floor);
+  return store.journal.append(found, { durable: true });
+}
+
+/** A branch that cannot be read holds up no other; it is looked at again in a round. */
+async function readableArrivals(
+  store: Store,
+  branch: Branch,
+  view: JournalView,
+  now: EpochMillis,
+): Promise<JournalEntry[]> {
+  try {
+    return await arrivalsOf(store, branch, view, now);
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    store.logger.warn(`the branch of ${branch.handle} cannot be read: ${error.message}`);
+    return [];
+  }
 }
 
 function messageEntry(

@@ -2,19 +2,21 @@ import type { CallOptions } from '../api.js';
 import { presenceSummary } from '../domain/commit-summary.js';
 import { parseCheckinInput } from '../domain/inputs.js';
 import type { CheckinInput } from '../domain/inputs.js';
-import { agentKey, fromIso, toIso } from '../domain/ids.js';
+import { agentKey, toIso } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Ulid } from '../domain/ids.js';
 import { freezesInForce } from '../domain/freeze.js';
 import { presencePath } from '../domain/layout.js';
-import { agentView, defaultTtl } from '../domain/presence.js';
+import { agentView, defaultTtl, effectiveExpiry, renewalDue } from '../domain/presence.js';
 import { encodePresence } from '../domain/presence-record.js';
 import type { PresenceRecord } from '../domain/records.js';
 import type { CheckinDone, CheckinResult, HerdrWake } from '../domain/results.js';
 import { provenDead } from '../store/identity.js';
 import type { JournalView, SessionState } from '../store/ports.js';
 import { ackedHere } from './acknowledged.js';
+import { noteActivity } from './activity.js';
 import type { MeshContext } from './context.js';
-import { liveSession } from './sessions.js';
+import { inTips, isAddressed } from './inbox-entries.js';
+import { liveSession, numberBefore } from './sessions.js';
 import type { LiveSession } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Locked } from './write.js';
@@ -25,6 +27,7 @@ const maxMissedIds = 100;
 export async function checkin(ctx: MeshContext, input: unknown, call: CallOptions): Promise<CheckinResult> {
   const wanted = parseCheckinInput(input);
   if (!wanted.confirm) return preview(ctx, wanted);
+  await noteActivity(ctx, call, null);
   const done = await locked(ctx, (state) => act(ctx, state, wanted, call));
   call.connection.agents.add(agentKey(wanted.agent_id));
   return { ...done, sync: await ctx.syncer.summary() };
@@ -63,7 +66,7 @@ async function act(
   // Do not reorder: a session without its record is no session, so a crash between the two leaves the agent as it was.
   await ctx.store.local.putSession(session);
   let journal = state.journal;
-  if (live === null || changed(live.record, record)) {
+  if (live === null || changed(live.record, record) || renewalDue({ record: live.record, lastActivity: now, now })) {
     const event = live === null ? 'checkin' : live.record.status === record.status ? 'renew' : 'status';
     const edits = new Map([[presencePath(key), encodePresence(record)]]);
     const said = eventOf(event, record.agent, { summary: presenceSummary(record) });
@@ -121,11 +124,16 @@ async function previousEnd(
 ): Promise<number | null> {
   if (before === null) return null;
   if (before.ended !== undefined) return before.ended.n;
-  const record = await ctx.branches.presenceOf(branch, key);
-  if (record?.checked_in_at !== before.checked_in_at) return before.previous_end;
-  const lastActivity = await ctx.store.local.lastActivity(key);
-  const expiry = toIso(Math.max(fromIso(record.expires_at), (lastActivity ?? 0) + record.ttl_seconds * 1000));
-  return journal.messages.findLast((entry) => entry.at <= expiry)?.n ?? before.fence;
+  const [record, lastActivity] = await Promise.all([
+    ctx.branches.presenceOf(branch, key),
+    ctx.store.local.lastActivity(key),
+  ]);
+  if (record?.checked_in_at === before.checked_in_at) {
+    return numberBefore(journal, effectiveExpiry(record, lastActivity), before.fence);
+  }
+  // A crash came between the two: in a check-in, which then was none, or in a checkout, just after the last activity.
+  if (lastActivity === null) return before.previous_end;
+  return Math.max(before.previous_end ?? 0, numberBefore(journal, lastActivity, 0));
 }
 
 async function missed(
@@ -137,14 +145,12 @@ async function missed(
   const { previous_end: end, fence } = session;
   if (end === null) return { count: 0, ids: [] };
   const acked = await ackedHere(ctx, key);
+  const stands = inTips(ctx);
   const now = toIso(ctx.clock.now());
-  const own = ctx.store.config.handle;
   const ids: Ulid[] = [];
   for (const entry of journal.messages) {
     if (entry.n <= end || entry.n > fence || entry.expires_at <= now) continue;
-    if (entry.to !== '*' && entry.to !== own) continue;
-    if (entry.to_agent !== null && entry.to_agent.toLowerCase() !== key) continue;
-    if (!(await acked(entry))) ids.push(entry.id);
+    if (isAddressed(entry, ctx.branches.own, key) && !(await acked(entry)) && (await stands(entry))) ids.push(entry.id);
   }
   return { count: ids.length, ids: ids.slice(0, maxMissedIds) };
 }

@@ -3,6 +3,7 @@ import { parseCheckoutInput } from '../domain/inputs.js';
 import { agentKey } from '../domain/ids.js';
 import { presencePath } from '../domain/layout.js';
 import type { CheckoutResult } from '../domain/results.js';
+import { noteActivity } from './activity.js';
 import type { MeshContext } from './context.js';
 import { requireSession } from './sessions.js';
 import { commitChange, eventOf, locked, nowIso } from './write.js';
@@ -15,6 +16,7 @@ export async function checkout(ctx: MeshContext, input: unknown, call: CallOptio
     const next = 'Nothing has changed. Call agent_checkout again with confirm: true to leave.';
     return { preview: true, agent_id: record.agent, machine, next };
   }
+  await noteActivity(ctx, call, null);
   return locked(ctx, async (state) => {
     const { key, session, record } = await requireSession(ctx, state.branch, agent);
     await commitChange(ctx, state, {

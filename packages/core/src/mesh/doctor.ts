@@ -1,5 +1,15 @@
 import { decodeAck } from '../domain/ack-record.js';
-import { charterRef, checkAck, checkMachine, checkMessage, checkPresence, checkReceipt, checkRoster, isMeshFolder, parsePath } from '../domain/layout.js';
+import {
+  charterRef,
+  checkAck,
+  checkMachine,
+  checkMessage,
+  checkPresence,
+  checkReceipt,
+  checkRoster,
+  isMeshFolder,
+  parsePath,
+} from '../domain/layout.js';
 import type { MeshPath } from '../domain/layout.js';
 import { decodeMachine } from '../domain/machine.js';
 import { decodeMessage } from '../domain/message-record.js';
@@ -30,7 +40,11 @@ async function examineStore(ctx: MeshContext): Promise<Problem[]> {
   const problems: Problem[] = [];
   const charter = await ctx.store.refs.read(charterRef(ctx.store.config.ref_prefix));
   if (charter === null) {
-    problems.push({ kind: 'charter_missing', message: 'this store has no copy of the mesh’s charter', fix: 'run git-mesh sync' });
+    problems.push({
+      kind: 'charter_missing',
+      message: 'this store has no copy of the mesh’s charter',
+      fix: 'run git-mesh sync',
+    });
   } else {
     try {
       await readCharter(ctx.store.objects, charter);

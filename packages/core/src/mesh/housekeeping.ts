@@ -1,25 +1,33 @@
 import { targetOf } from '../domain/commit-message.js';
-import { expireSummary, pruneSummary, receiptSummary } from '../domain/commit-summary.js';
+import { expireSummary, pruneSummary } from '../domain/commit-summary.js';
 import { agentKey, toIso } from '../domain/ids.js';
-import type { Oid } from '../domain/ids.js';
-import { parsePath, presencePath, receiptPath } from '../domain/layout.js';
+import type { AgentKey } from '../domain/ids.js';
+import { presencePath } from '../domain/layout.js';
 import { messagesDue } from '../domain/message-prune.js';
-import type { DueMessage } from '../domain/message-prune.js';
-import { presencePruneDue, renewalDue, renewedRecord } from '../domain/presence.js';
-import { encodePresence } from '../domain/presence-record.js';
-import { encodeReceipt } from '../domain/receipt-record.js';
-import { lookupPath } from '../domain/tree-edit.js';
+import { effectiveExpiry, presencePruneDue } from '../domain/presence.js';
+import type { PresenceRecord } from '../domain/records.js';
 import type { MessageEntry } from '../store/ports.js';
-import { keyFingerprint } from '../store/public-key.js';
-import type { Branch } from './branches.js';
+import { ownMessagesInTip, staleAcks } from './in-tip.js';
 import type { MeshContext } from './context.js';
-import { regularFiles } from './tree-files.js';
-import { activePresence, commitChange, eventOf, locked } from './write.js';
+import { dueRenewals, renewalFiles } from './renewals.js';
+import { numberBefore } from './sessions.js';
+import { commitChange, eventOf, locked } from './write.js';
 import type { Change, Locked } from './write.js';
 
 /** Files taken out of the tip by one commit: a backlog is worked off over several rounds. */
 const maxPrunedAtOnce = 500;
-const maxAckFiles = 100_000;
+/** A commit each: nobody should wait long for the store meanwhile. */
+const maxExpiredAtOnce = 50;
+
+/** What leaves the own branch's tip. */
+interface Leaving {
+  /** Nobody read them: a commit each, so that the log says so of every one. */
+  expired: MessageEntry[];
+  pruned: MessageEntry[];
+  presence: { key: AgentKey; record: PresenceRecord; expiredAt: number }[];
+  /** Paths of acknowledgements. */
+  acks: readonly string[];
+}
 
 /**
  * What is due on the own branch: presence renewed for agents that were active since, expired presence and messages
@@ -27,129 +35,90 @@ const maxAckFiles = 100_000;
  * the history; the end of a message that nobody read is a commit of its own. Makes no commit where nothing is due.
  */
 export async function housekeeping(ctx: MeshContext): Promise<void> {
-  if (!(await anythingDue(ctx))) return;
+  // Decided without the lock, which an idle machine should not take every few seconds.
+  const branch = await ctx.branches.ownBranch();
+  const renewals = await dueRenewals(ctx, branch);
+  if (renewals.length === 0 && isNothing(await leaving(ctx, { branch, journal: await ctx.store.journal.view() }))) {
+    return;
+  }
   await locked(ctx, async (state) => {
-    let now = state;
-    const renewals = await dueRenewals(ctx, now.branch);
-    if (renewals !== null) now = await commitChange(ctx, now, renewals);
-    for (const change of expiredMessages(ctx, now)) {
-      if (await isThere(ctx, now.branch, change)) now = await commitChange(ctx, now, change);
-    }
-    const pruned = await dueRemovals(ctx, now);
-    if (pruned !== null) await commitChange(ctx, now, pruned);
+    const now = await commitRenewals(ctx, state);
+    await commitLeaving(ctx, now, await leaving(ctx, now));
   });
 }
 
-/** Decided without the lock, which an idle machine should not take every few seconds. */
-async function anythingDue(ctx: MeshContext): Promise<boolean> {
-  const branch = await ctx.branches.ownBranch();
-  const state: Locked = { branch, journal: await ctx.store.journal.view() };
-  if ((await dueRenewals(ctx, branch)) !== null || (await dueRemovals(ctx, state)) !== null) return true;
-  for (const change of expiredMessages(ctx, state)) if (await isThere(ctx, branch, change)) return true;
-  return false;
+/** Publishes the renewals that are due, and nothing else. */
+export async function renew(ctx: MeshContext): Promise<void> {
+  await locked(ctx, (state) => commitRenewals(ctx, state));
 }
 
-async function dueRenewals(ctx: MeshContext, branch: Branch): Promise<Change | null> {
-  const now = ctx.clock.now();
-  const due = (await activePresence(ctx, branch)).filter(({ record, lastActivity }) =>
-    renewalDue({ record, lastActivity, now }),
-  );
+async function commitRenewals(ctx: MeshContext, state: Locked): Promise<Locked> {
+  const due = await dueRenewals(ctx, state.branch);
   const [first] = due;
-  if (first === undefined) return null;
-  const edits = new Map(
-    due.map(({ key, record, lastActivity }) => [presencePath(key), encodePresence(renewedRecord(record, lastActivity))]),
-  );
+  if (first === undefined) return state;
   const agent = due.length === 1 ? first.record.agent : null;
-  return { edits, event: eventOf('renew', agent, { summary: due.map(({ record }) => record.agent).join(', ') }) };
+  const summary = due.map(({ record }) => record.agent).join(', ');
+  return commitChange(ctx, state, { edits: renewalFiles(due), event: eventOf('renew', agent, { summary }) });
 }
 
-function dueMessages(ctx: MeshContext, { journal }: Locked): DueMessage<MessageEntry>[] {
-  const own = journal.messages.filter((entry) => entry.sender === ctx.branches.own);
-  return messagesDue({ own, journal, now: ctx.clock.now() });
-}
-
-/** A commit each, so that the log says of every message that nobody read it. */
-function expiredMessages(ctx: MeshContext, state: Locked): Change[] {
-  return dueMessages(ctx, state)
-    .filter(({ end }) => end === 'expire')
-    .map(({ entry }) => ({
-      edits: new Map([[entry.path, null]]),
-      event: eventOf('expire', null, {
-        messages: [entry.id],
-        to: targetOf(entry.to, entry.to_agent),
-        type: entry.type,
-        summary: expireSummary(entry),
-      }),
-    }));
-}
-
-async function isThere(ctx: MeshContext, branch: Branch, change: Change): Promise<boolean> {
-  for (const path of change.edits.keys()) if ((await ctx.branches.file(branch, path)) !== null) return true;
-  return false;
-}
-
-async function dueRemovals(ctx: MeshContext, state: Locked): Promise<Change | null> {
-  const { branch } = state;
+async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<Leaving> {
   const now = ctx.clock.now();
-  const edits = new Map<string, null>();
-  const pruned: MessageEntry[] = [];
+  const presence: Leaving['presence'] = [];
   for (const record of await ctx.branches.presence(branch)) {
     const key = agentKey(record.agent);
     const lastActivity = await ctx.store.local.lastActivity(key);
-    if (presencePruneDue(record, now, lastActivity)) edits.set(presencePath(key), null);
+    if (!presencePruneDue(record, now, lastActivity)) continue;
+    presence.push({ key, record, expiredAt: effectiveExpiry(record, lastActivity) });
   }
-  for (const { entry, end } of dueMessages(ctx, state)) {
-    if (end !== 'prune' || (await ctx.branches.file(branch, entry.path)) === null) continue;
-    edits.set(entry.path, null);
-    pruned.push(entry);
-  }
-  for (const path of await staleAcks(ctx, branch)) edits.set(path, null);
-  if (edits.size === 0) return null;
-  const kept = new Map([...edits].slice(0, maxPrunedAtOnce));
-  const messages = pruned.filter((entry) => kept.has(entry.path)).map((entry) => entry.id);
-  const count = (kind: string): number => [...kept.keys()].filter((path) => parsePath(path)?.kind === kind).length;
-  const summary = pruneSummary({ messages: messages.length, presence: count('presence'), acks: count('ack') });
-  return { edits: kept, event: eventOf('prune', null, { messages, summary }) };
+  const own = await ownMessagesInTip(ctx, branch, journal);
+  const due = messagesDue({ own, journal, now });
+  return {
+    expired: due.filter(({ end }) => end === 'expire').map(({ entry }) => entry),
+    pruned: due.filter(({ end }) => end === 'prune').map(({ entry }) => entry),
+    presence,
+    acks: await staleAcks(ctx, branch, journal),
+  };
 }
 
-/** Own acknowledgements whose message is gone from its sender's accepted tip. */
-async function staleAcks(ctx: MeshContext, branch: Branch): Promise<string[]> {
-  const stale: string[] = [];
-  const { objects, journal } = ctx.store;
-  const view = await journal.view();
-  const readTree = (oid: Oid): ReturnType<typeof objects.tree> => objects.tree(oid);
-  for await (const { path } of regularFiles(objects, branch.tree, 'acks/', maxAckFiles)) {
-    const place = parsePath(path);
-    if (place?.kind !== 'ack') continue;
-    const entry = view.byIdFrom(place.sender, place.id);
-    const sender = await ctx.branches.get(place.sender);
-    // What cannot be told (a journal that was lost, a machine that is gone) stays.
-    if (entry === undefined || sender === null) continue;
-    if ((await lookupPath({ root: sender.tree, readTree, path: entry.path })) === null) stale.push(path);
-  }
-  return stale;
-}
+const isNothing = ({ expired, pruned, presence, acks }: Leaving): boolean =>
+  expired.length + pruned.length + presence.length + acks.length === 0;
 
-/**
- * States how far the given senders' branches have been fetched, in one commit. Called only in a round that journaled a
- * message for this machine: receipts never answer receipts.
- */
-export async function commitReceipts(ctx: MeshContext, senders: readonly Branch[]): Promise<void> {
-  if (senders.length === 0) return;
-  await locked(ctx, async (state) => {
-    const at = toIso(ctx.clock.now());
-    const pins = await ctx.store.local.pins();
-    const edits = new Map<string, Uint8Array>();
-    for (const { handle, seq, tip } of senders) {
-      const key = pins.get(handle);
-      if (key === undefined) continue;
-      edits.set(
-        receiptPath(handle),
-        encodeReceipt({ delivered_through: { seq, commit: tip }, at, key: keyFingerprint(key) }),
-      );
-    }
-    const read = senders.map(({ handle, tip }) => ({ sender: handle, commit: tip }));
-    const summary = receiptSummary(senders.map(({ handle, seq }) => ({ sender: handle, seq })));
-    await commitChange(ctx, state, { edits, event: eventOf('receipt', null, { read, summary }) });
+async function commitLeaving(ctx: MeshContext, state: Locked, due: Leaving): Promise<void> {
+  let now = state;
+  for (const entry of due.expired.slice(0, maxExpiredAtOnce)) now = await commitChange(ctx, now, expiry(entry));
+  const presence = due.presence.slice(0, maxPrunedAtOnce);
+  const pruned = due.pruned.slice(0, maxPrunedAtOnce - presence.length);
+  const acks = due.acks.slice(0, maxPrunedAtOnce - presence.length - pruned.length);
+  if (presence.length + pruned.length + acks.length === 0) return;
+  // Before its record is gone: the agent's next check-in tells from it what it missed.
+  for (const each of presence) await endSession(ctx, now, each);
+  const paths = [...presence.map(({ key }) => presencePath(key)), ...pruned.map(({ path }) => path), ...acks];
+  const summary = pruneSummary({ messages: pruned.length, presence: presence.length, acks: acks.length });
+  await commitChange(ctx, now, {
+    edits: new Map(paths.map((path) => [path, null])),
+    event: eventOf('prune', null, { messages: pruned.map(({ id }) => id), summary }),
   });
+}
+
+function expiry(entry: MessageEntry): Change {
+  return {
+    edits: new Map([[entry.path, null]]),
+    event: eventOf('expire', null, {
+      messages: [entry.id],
+      to: targetOf(entry.to, entry.to_agent),
+      type: entry.type,
+      summary: expireSummary(entry),
+    }),
+  };
+}
+
+async function endSession(
+  ctx: MeshContext,
+  { journal }: Locked,
+  { key, record, expiredAt }: Leaving['presence'][number],
+): Promise<void> {
+  const session = await ctx.store.local.session(key);
+  if (session === null || session.ended !== undefined || session.checked_in_at !== record.checked_in_at) return;
+  const ended = { n: numberBefore(journal, expiredAt, session.fence), at: toIso(expiredAt) };
+  await ctx.store.local.putSession({ ...session, ended });
 }

@@ -44,7 +44,7 @@ function firstAbove(messages: readonly MessageEntry[], fence: number): number {
 }
 
 /** Tells whether a message's file still stands in its sender's accepted tip. Folders are looked up once. */
-function inTips(ctx: MeshContext): (entry: MessageEntry) => Promise<boolean> {
+export function inTips(ctx: MeshContext): (entry: MessageEntry) => Promise<boolean> {
   const folders = new Map<string, ReadonlySet<string>>();
   const readTree = (oid: Oid): ReturnType<typeof ctx.store.objects.tree> => ctx.store.objects.tree(oid);
   const namesIn = async (entry: MessageEntry, folder: string): Promise<ReadonlySet<string>> => {

@@ -9,12 +9,13 @@ import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import { maxRecordBytes } from './branches.js';
 import { founderKey } from './charter.js';
+import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries } from './inbox-entries.js';
-import { noteActivity, requireSession } from './sessions.js';
+import { requireSession } from './sessions.js';
 
-/** Of a result as compact JSON; one message alone may be longer. */
-const maxResultBytes = 24 * 1024;
+/** Of a result as compact JSON, less what the number of those that remain may take; one message alone may be longer. */
+const maxResultBytes = 24 * 1024 - 16;
 const progressEveryMs = 5_000;
 
 export const inboxNotice =
@@ -24,9 +25,9 @@ export async function inbox(ctx: MeshContext, input: unknown, call: CallOptions)
   const wanted = parseInboxInput(input);
   const branch = await ctx.branches.ownBranch();
   const { record, key } = await requireSession(ctx, branch, wanted.agent_id);
-  await noteActivity(ctx, call, wanted.agent_id);
-  const entries = await entriesOrWait(ctx, wanted, call);
+  await noteActivityAlone(ctx, call, wanted.agent_id);
   const after = numberOf(await ctx.store.journal.view(), wanted.after);
+  const page = await pageOrWait(ctx, wanted, after, call);
   const result: InboxResult = {
     agent_id: record.agent,
     machine: branch.handle,
@@ -35,19 +36,24 @@ export async function inbox(ctx: MeshContext, input: unknown, call: CallOptions)
     notice: inboxNotice,
     sync: await ctx.syncer.summary(),
   };
-  await fill(ctx, result, entries.filter((entry) => entry.n > after), { limit: wanted.limit, key });
+  await fill(ctx, result, page, { limit: wanted.limit, key });
   return result;
 }
 
-/** Waits, where that is asked, for the first message that is not one's own broadcast. */
-async function entriesOrWait(ctx: MeshContext, wanted: InboxInput, call: CallOptions): Promise<MessageEntry[]> {
+/** What comes after the page before. Waits, where that is asked, for the first that is not one's own broadcast. */
+async function pageOrWait(
+  ctx: MeshContext,
+  wanted: InboxInput,
+  after: number,
+  call: CallOptions,
+): Promise<MessageEntry[]> {
   const start = ctx.clock.now();
   const deadline = start + wanted.wait_seconds * 1000;
   const key = agentKey(wanted.agent_id);
   for (;;) {
     const live = await requireSession(ctx, await ctx.branches.ownBranch(), wanted.agent_id);
     const { highest } = await ctx.store.journal.view();
-    const entries = await inboxEntries(ctx, live);
+    const entries = (await inboxEntries(ctx, live)).filter((entry) => entry.n > after);
     const left = deadline - ctx.clock.now();
     if (left <= 0 || call.signal?.aborted === true || entries.some((entry) => !isOwnBroadcast(ctx, entry, key))) {
       return entries;
@@ -58,7 +64,7 @@ async function entriesOrWait(ctx: MeshContext, wanted: InboxInput, call: CallOpt
       ...(call.signal === undefined ? {} : { signal: call.signal }),
     });
     // A wait is a call that goes on: the agent is there.
-    await noteActivity(ctx, call, wanted.agent_id);
+    await noteActivityAlone(ctx, call, wanted.agent_id);
     call.onProgress?.(Math.round((ctx.clock.now() - start) / 1000));
   }
 }
@@ -127,7 +133,10 @@ async function inboxMessage(
   };
 }
 
-export async function readMessage(ctx: MeshContext, entry: MessageEntry): Promise<ReturnType<typeof decodeMessage> | null> {
+export async function readMessage(
+  ctx: MeshContext,
+  entry: MessageEntry,
+): Promise<ReturnType<typeof decodeMessage> | null> {
   try {
     return decodeMessage(await ctx.store.objects.blob(entry.blob, maxRecordBytes));
   } catch (error) {

@@ -90,9 +90,7 @@ function messageOf(journal: JournalView, said: ParsedCommitMessage, handle: Hand
 }
 
 function matches(line: EventLine, wanted: LogInput, entry: MessageEntry | undefined): boolean {
-  if (wanted.agent !== undefined && (line.agent === null || line.agent.toLowerCase() !== agentKey(wanted.agent))) {
-    return false;
-  }
+  if (wanted.agent !== undefined && line.agent?.toLowerCase() !== agentKey(wanted.agent)) return false;
   if (wanted.type !== undefined && line.type !== wanted.type) return false;
   if (wanted.repo !== undefined && entry?.repo !== wanted.repo) return false;
   return wanted.grep === undefined || line.subject.toLowerCase().includes(wanted.grep.toLowerCase());

@@ -14,9 +14,10 @@ import { nextUlid, ulidTime } from '../domain/ulid.js';
 import { visibleText } from '../domain/visible-text.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
+import { noteActivity } from './activity.js';
 import { aliveAgents } from './agents.js';
 import type { MeshContext } from './context.js';
-import { liveSession, noteActivity } from './sessions.js';
+import { liveSession } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Locked } from './write.js';
 
@@ -96,7 +97,11 @@ async function findTarget(ctx: MeshContext, wanted: SendInput): Promise<Target> 
   throw found.error;
 }
 
-async function tryTarget(ctx: MeshContext, to: string, toAgent: AgentId | null): Promise<Target | { error: MeshError }> {
+async function tryTarget(
+  ctx: MeshContext,
+  to: string,
+  toAgent: AgentId | null,
+): Promise<Target | { error: MeshError }> {
   if (to === '*') {
     const recipients: string[] = [];
     for (const branch of await ctx.branches.all()) {
@@ -176,12 +181,20 @@ export function resolveReference(journal: JournalView, reference: Ulid | number 
 }
 
 /** The message that the same agent sent with this key, while it lives. */
-function findByKey(ctx: MeshContext, journal: JournalView, key: string, agent: AgentId | null): MessageEntry | undefined {
+function findByKey(
+  ctx: MeshContext,
+  journal: JournalView,
+  key: string,
+  agent: AgentId | null,
+): MessageEntry | undefined {
   const now = toIso(ctx.clock.now());
   const who = (name: AgentId | null): AgentKey | null => (name === null ? null : agentKey(name));
   return journal.messages.findLast(
     (entry) =>
-      entry.key === key && entry.sender === ctx.branches.own && who(entry.agent) === who(agent) && entry.expires_at > now,
+      entry.key === key &&
+      entry.sender === ctx.branches.own &&
+      who(entry.agent) === who(agent) &&
+      entry.expires_at > now,
   );
 }
 

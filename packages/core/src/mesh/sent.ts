@@ -3,14 +3,14 @@ import { agentKey } from '../domain/ids.js';
 import { parseSentInput } from '../domain/inputs.js';
 import { messageState } from '../domain/message-state.js';
 import type { SentMessage, SentResult } from '../domain/results.js';
+import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { readMessage } from './inbox.js';
-import { noteActivity } from './sessions.js';
 
 /** What this machine sent, newest first, each with how far it has come. */
 export async function sent(ctx: MeshContext, input: unknown, call: CallOptions): Promise<SentResult> {
   const wanted = parseSentInput(input);
-  await noteActivity(ctx, call, wanted.agent_id ?? null);
+  await noteActivityAlone(ctx, call, wanted.agent_id ?? null);
   const journal = await ctx.store.journal.view();
   const agent = wanted.agent_id === undefined ? null : agentKey(wanted.agent_id);
   const now = ctx.clock.now();

@@ -1,10 +1,9 @@
-import type { CallOptions } from '../api.js';
-import { agentKey } from '../domain/ids.js';
+import { agentKey, toIso } from '../domain/ids.js';
 import type { AgentId, AgentKey, EpochMillis } from '../domain/ids.js';
 import { effectiveExpiry } from '../domain/presence.js';
 import type { PresenceRecord } from '../domain/records.js';
 import { MeshError } from '../errors.js';
-import type { SessionState } from '../store/ports.js';
+import type { JournalView, SessionState } from '../store/ports.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
 
@@ -42,17 +41,8 @@ export async function requireSession(ctx: MeshContext, branch: Branch, agent: Ag
   );
 }
 
-/**
- * A mesh call is activity of the agent it names and of those that checked in over its connection. It is noted locally
- * only, and revives nobody whose session is over.
- */
-export async function noteActivity(ctx: MeshContext, call: CallOptions, named: AgentId | null): Promise<void> {
-  const keys = new Set<string>(call.connection.agents);
-  if (named !== null) keys.add(agentKey(named));
-  if (keys.size === 0) return;
-  const branch = await ctx.branches.ownBranch();
-  for (const key of keys) {
-    const live = await liveSession(ctx, branch, key as AgentKey);
-    if (live !== null) await ctx.store.local.touch(live.key, ctx.clock.now());
-  }
+/** The highest message number that this machine gave out before a time, or `none`. */
+export function numberBefore(journal: JournalView, at: EpochMillis, none: number): number {
+  const then = toIso(at);
+  return journal.messages.findLast((entry) => entry.at < then)?.n ?? none;
 }

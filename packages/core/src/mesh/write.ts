@@ -1,14 +1,12 @@
 import { agentKey, toIso } from '../domain/ids.js';
-import type { AgentId, AgentKey, IsoTime } from '../domain/ids.js';
-import { presencePath } from '../domain/layout.js';
-import { encodePresence } from '../domain/presence-record.js';
-import { renewedRecord, renewalDue, rideAlong } from '../domain/presence.js';
-import type { CommitEvent, PresenceRecord } from '../domain/records.js';
+import type { AgentId, IsoTime } from '../domain/ids.js';
+import type { CommitEvent } from '../domain/records.js';
 import type { JournalView } from '../store/ports.js';
 import { commitOnBranch } from '../store/commit.js';
 import { journalOwnBranch } from './arrivals.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { ridingRenewals } from './renewals.js';
 
 /** How long a command waits for another process that holds the store, before 423. */
 export const lockTimeoutMs = 15_000;
@@ -43,7 +41,8 @@ export async function locked<T>(ctx: MeshContext, decide: (state: Locked) => Pro
 export async function commitChange(ctx: MeshContext, state: Locked, change: Change): Promise<Locked> {
   const now = ctx.clock.now();
   const edits = new Map(change.edits);
-  for (const [path, bytes] of await ridingRenewals(ctx, state, change)) {
+  const acting = change.event.agent === null ? null : agentKey(change.event.agent);
+  for (const [path, bytes] of await ridingRenewals(ctx, state.branch, acting)) {
     if (!edits.has(path)) edits.set(path, bytes);
   }
   await commitOnBranch(ctx.store, {
@@ -54,33 +53,6 @@ export async function commitChange(ctx: MeshContext, state: Locked, change: Chan
   });
   const branch = await ctx.branches.ownBranch();
   return { branch, journal: await journalOwnBranch(ctx.store, branch, now) };
-}
-
-/** Renewals that are due, or that the acting agent's commit may as well carry: no commit is made for them alone. */
-async function ridingRenewals(ctx: MeshContext, state: Locked, change: Change): Promise<Map<string, Uint8Array>> {
-  const acting = change.event.agent === null ? null : agentKey(change.event.agent);
-  const edits = new Map<string, Uint8Array>();
-  for (const { key, record, lastActivity } of await activePresence(ctx, state.branch)) {
-    const facts = { record, lastActivity, now: ctx.clock.now() };
-    if (renewalDue(facts) || (key === acting && rideAlong(facts))) {
-      edits.set(presencePath(key), encodePresence(renewedRecord(record, lastActivity)));
-    }
-  }
-  return edits;
-}
-
-/** The own agents' published records beside their last activity, which is known only here. */
-export async function activePresence(
-  ctx: MeshContext,
-  branch: Branch,
-): Promise<{ key: AgentKey; record: PresenceRecord; lastActivity: number }[]> {
-  const found = [];
-  for (const record of await ctx.branches.presence(branch)) {
-    const key = agentKey(record.agent);
-    const lastActivity = await ctx.store.local.lastActivity(key);
-    if (lastActivity !== null) found.push({ key, record, lastActivity });
-  }
-  return found;
 }
 
 /** An event of the machine itself or of an agent, with nothing in it yet. */

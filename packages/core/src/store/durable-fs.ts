@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
@@ -9,7 +9,7 @@ const leftoverAfterMs = 10 * 60_000;
 
 /** A name in `folder` that nothing else has. What a crash leaves under it, {@link sweepTemporary} removes. */
 export function temporaryPath(folder: string): string {
-  return join(folder, `${temporaryPrefix}${process.pid}_${randomBytes(8).toString('hex')}`);
+  return join(folder, `${temporaryPrefix}${process.pid}_${randomUUID()}`);
 }
 
 /** A temporary file with these bytes. With `sync` they are on the disk when this resolves; on failure no file is left. */

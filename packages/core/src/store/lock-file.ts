@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { discard, temporaryPath, writeTemporary } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
@@ -27,9 +27,13 @@ const holderName = 'holder';
  * shares) a folder with the file in it is renamed to the lock's name instead: a rename replaces no file and no folder
  * that has anything in it. Either way no one ever sees a lock that names no holder, and the two ways exclude each other.
  */
-export async function publishLock(fs: Fs, path: string, holder: Holder): Promise<boolean> {
+export async function publishLock(
+  fs: Fs,
+  path: string,
+  { holder, temporaries }: { holder: Holder; temporaries: string },
+): Promise<boolean> {
   const bytes = Buffer.from(JSON.stringify(holder));
-  const temporary = await writeTemporary(fs, dirname(path), bytes, { sync: false });
+  const temporary = await writeTemporary(fs, temporaries, bytes, { sync: false });
   try {
     await fs.link(temporary, path);
     return true;
@@ -39,11 +43,15 @@ export async function publishLock(fs: Fs, path: string, holder: Holder): Promise
   } finally {
     await discard(fs, temporary);
   }
-  return publishFolder(fs, path, bytes);
+  return publishFolder(fs, path, { bytes, temporaries });
 }
 
-async function publishFolder(fs: Fs, path: string, bytes: Uint8Array): Promise<boolean> {
-  const folder = temporaryPath(dirname(path));
+async function publishFolder(
+  fs: Fs,
+  path: string,
+  { bytes, temporaries }: { bytes: Uint8Array; temporaries: string },
+): Promise<boolean> {
+  const folder = temporaryPath(temporaries);
   await fs.makeFolder(folder);
   try {
     const file = await fs.open(join(folder, holderName), 'new');
@@ -56,8 +64,8 @@ async function publishFolder(fs: Fs, path: string, bytes: Uint8Array): Promise<b
     return true;
   } catch (error) {
     await fs.removeAll(folder);
-    if (isErrno(error, 'EEXIST', 'ENOTEMPTY', 'ENOTDIR', 'EPERM', 'EACCES') && (await fs.stat(path)) !== null)
-      return false;
+    // Windows has another error for it, which may have become one of ours on the way.
+    if (isErrno(error, 'EEXIST', 'ENOTEMPTY', 'ENOTDIR') || (await fs.stat(path)) !== null) return false;
     throw error;
   }
 }
@@ -86,7 +94,7 @@ async function readHolder(fs: Fs, path: string): Promise<Uint8Array | null> {
 }
 
 /** Removes whatever stands at `path`, in one step for everyone who looks. */
-export async function removeLock(fs: Fs, path: string): Promise<void> {
+export async function removeLock(fs: Fs, path: string, temporaries: string): Promise<void> {
   try {
     await fs.unlink(path);
     return;
@@ -94,12 +102,7 @@ export async function removeLock(fs: Fs, path: string): Promise<void> {
     if (isErrno(error, 'ENOENT')) return;
     if ((await fs.stat(path))?.kind !== 'folder') throw error;
   }
-  const aside = temporaryPath(dirname(path));
+  const aside = temporaryPath(temporaries);
   await fs.rename(path, aside);
   await fs.removeAll(aside);
-}
-
-/** Where a claim on a lock stands: whoever holds it, and no one else, may remove the lock of that dead holder. */
-export function claimPath(path: string, nonce: string): string {
-  return join(dirname(path), `${basename(path)}.takeover.${nonce}`);
 }

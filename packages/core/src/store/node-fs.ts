@@ -1,95 +1,131 @@
-import type { Stats } from 'node:fs';
-import { constants } from 'node:fs';
-import * as fsp from 'node:fs/promises';
+import * as fs from 'node:fs';
+import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fs, FsFile, FsStat } from './fs.js';
 import { isErrno } from './fs.js';
 
 const onWindows = process.platform === 'win32';
+const fsync = promisify(fs.fsync);
+const readFile = promisify(fs.readFile);
 
-/** The real disk. */
+/** A file up to this size is read at once: its bytes are most likely in memory already. */
+const smallFileBytes = 256 * 1024;
+
+/**
+ * The real disk. A commit is some eighty steps of a few microseconds each, and a hop through node's thread pool costs
+ * ten times as much as one of them: so they are made in place. What really waits for the disk, fsync and large reads,
+ * goes through the pool, many at once.
+ */
 export const nodeFs: Fs = {
-  async open(path, how, mode = 0o666) {
-    const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = constants;
+  open: settled((path, how, mode = 0o666) => {
+    const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
     const flags = { new: O_RDWR | O_CREAT | O_EXCL, read: O_RDONLY, append: O_RDWR | O_APPEND }[how];
-    return nodeFile(await fsp.open(path, flags, mode));
-  },
-  readFile: (path) => fsp.readFile(path),
-  async stat(path) {
+    return nodeFile(fs.openSync(path, flags, mode));
+  }),
+  async readFile(path) {
+    const file = fs.openSync(path, 'r');
     try {
-      return statOf(await fsp.stat(path));
+      const large = fs.fstatSync(file).size > smallFileBytes;
+      return large ? await readFile(file) : fs.readFileSync(file);
+    } finally {
+      fs.closeSync(file);
+    }
+  },
+  stat: settled((path) => {
+    try {
+      const stats = fs.statSync(path, { throwIfNoEntry: false });
+      return stats === undefined ? null : statOf(stats);
     } catch (error) {
       if (isErrno(error, 'ENOENT', 'ENOTDIR')) return null;
       throw error;
     }
-  },
-  async list(folder) {
+  }),
+  list: settled((folder) => {
     try {
-      return await fsp.readdir(folder);
+      return fs.readdirSync(folder);
     } catch (error) {
       if (isErrno(error, 'ENOENT', 'ENOTDIR')) return [];
       throw error;
     }
-  },
-  async makeFolder(path) {
-    return (await fsp.mkdir(path, { recursive: true })) ?? null;
-  },
-  rename: (from, to) => patiently(() => fsp.rename(from, to)),
-  link: (existing, path) => fsp.link(existing, path),
-  unlink: (path) => patiently(() => fsp.unlink(path)),
-  removeFolder: (path) => patiently(() => fsp.rmdir(path)),
-  removeAll: (path) => fsp.rm(path, { recursive: true, force: true, maxRetries: onWindows ? 10 : 0 }),
+  }),
+  makeFolder: settled((path) => fs.mkdirSync(path, { recursive: true }) ?? null),
+  rename: (from, to) =>
+    patiently(() => {
+      fs.renameSync(from, to);
+    }),
+  link: settled((existing, path) => {
+    fs.linkSync(existing, path);
+  }),
+  unlink: (path) =>
+    patiently(() => {
+      fs.unlinkSync(path);
+    }),
+  removeFolder: (path) =>
+    patiently(() => {
+      fs.rmdirSync(path);
+    }),
+  removeAll: (path) => fs.promises.rm(path, { recursive: true, force: true, maxRetries: onWindows ? 10 : 0 }),
   async syncFolder(path) {
     if (onWindows) return;
-    const folder = await fsp.open(path, 'r');
+    const folder = fs.openSync(path, 'r');
     try {
-      await folder.sync();
+      await fsync(folder);
     } catch (error) {
       // Some network and FUSE file systems have no fsync for folders.
       if (!isErrno(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR')) throw error;
     } finally {
-      await folder.close();
+      fs.closeSync(folder);
     }
   },
 };
 
-function nodeFile(handle: fsp.FileHandle): FsFile {
+function nodeFile(file: number): FsFile {
   return {
-    async write(bytes) {
-      for (let at = 0; at < bytes.length;) {
-        const { bytesWritten } = await handle.write(bytes, at);
-        at += bytesWritten;
-      }
-    },
-    async read(offset, length) {
+    write: settled((bytes) => {
+      for (let at = 0; at < bytes.length;) at += fs.writeSync(file, bytes, at);
+    }),
+    read: settled((offset, length) => {
       const buffer = new Uint8Array(length);
       let at = 0;
       while (at < length) {
-        const { bytesRead } = await handle.read(buffer, at, length - at, offset + at);
-        if (bytesRead === 0) break;
-        at += bytesRead;
+        const count = fs.readSync(file, buffer, at, length - at, offset + at);
+        if (count === 0) break;
+        at += count;
       }
       return buffer.subarray(0, at);
-    },
-    async stat() {
-      return statOf(await handle.stat());
-    },
-    truncate: (length) => handle.truncate(length),
-    sync: () => handle.sync(),
-    close: () => handle.close(),
+    }),
+    stat: settled(() => statOf(fs.fstatSync(file))),
+    truncate: settled((length) => {
+      fs.ftruncateSync(file, length);
+    }),
+    sync: () => fsync(file),
+    close: settled(() => {
+      fs.closeSync(file);
+    }),
   };
 }
 
-function statOf(stats: Stats): FsStat {
+/** A step made in place whose failure is a rejection, as a caller of a promise expects. */
+function settled<Args extends unknown[], Result>(step: (...args: Args) => Result): (...args: Args) => Promise<Result> {
+  return (...args) => {
+    try {
+      return Promise.resolve(step(...args));
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+}
+
+function statOf(stats: fs.Stats): FsStat {
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other';
   return { kind, size: stats.size, mtimeMs: stats.mtimeMs, inode: stats.ino };
 }
 
 /** On Windows a reader or a virus scanner that has the file open makes these fail for a moment. */
-async function patiently(step: () => Promise<void>): Promise<void> {
+async function patiently(step: () => void): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await step();
+      step();
       return;
     } catch (error) {
       if (!onWindows || tries >= 20 || !isErrno(error, 'EPERM', 'EACCES', 'EBUSY')) throw error;

@@ -4,15 +4,17 @@ import type { Oid, RefName } from '../domain/ids.js';
 import { readIfThere } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isRefName } from './ref-name-check.js';
-import { withRefLock } from './ref-lock.js';
+import type { RefLock } from './ref-lock.js';
 
 /** The refs that stock git moved into one file. We read it, and rewrite it only to take a ref out. */
 export class PackedRefs {
   readonly #fs: Fs;
   readonly #path: string;
+  readonly #lock: RefLock;
 
-  constructor(fs: Fs, gitdir: string) {
+  constructor(fs: Fs, gitdir: string, lock: RefLock) {
     this.#fs = fs;
+    this.#lock = lock;
     this.#path = join(gitdir, 'packed-refs');
   }
 
@@ -30,7 +32,7 @@ export class PackedRefs {
   /** Under git's own `packed-refs.lock`. */
   async remove(ref: RefName): Promise<void> {
     if (!(await this.read()).has(ref)) return;
-    await withRefLock(this.#fs, this.#path, async (publish) => {
+    await this.#lock.run(this.#path, async (publish) => {
       const kept: string[] = [];
       let dropping = false;
       for (const line of await this.#lines()) {

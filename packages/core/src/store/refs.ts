@@ -7,7 +7,7 @@ import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
 import { PackedRefs } from './packed-refs.js';
 import type { Refs } from './ports.js';
-import { withRefLock } from './ref-lock.js';
+import { RefLock } from './ref-lock.js';
 import { checkRefName, isRefName } from './ref-name-check.js';
 
 const maxSymbolicSteps = 5;
@@ -17,12 +17,14 @@ const maxDepth = 20;
 export class StoreRefs implements Refs {
   readonly #fs: Fs;
   readonly #gitdir: string;
+  readonly #lock: RefLock;
   readonly #packed: PackedRefs;
 
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs;
     this.#gitdir = gitdir;
-    this.#packed = new PackedRefs(fs, gitdir);
+    this.#lock = new RefLock(fs, join(gitdir, 'mesh'));
+    this.#packed = new PackedRefs(fs, gitdir, this.#lock);
   }
 
   async read(ref: RefName): Promise<Oid | null> {
@@ -57,7 +59,7 @@ export class StoreRefs implements Refs {
     checkRefName(ref);
     const path = join(this.#gitdir, ref);
     await this.#makeRoom(ref, path, change);
-    await withRefLock(this.#fs, path, async (publish) => {
+    await this.#lock.run(path, async (publish) => {
       const current = await this.#readOnce(ref);
       if (current !== change.expected) throw await this.#conflict(ref, change.expected, current);
       if (change.next !== null) await this.#publish(ref, path, () => publish(`${change.next ?? ''}\n`));

@@ -40,11 +40,14 @@ export const listOf =
   (value): value is T[] =>
     Array.isArray(value) && value.every((item) => check(item));
 
-/** `shape` is a {@link Shape}, of any type. The name of the first field that is not as it should be; null when all are. Fields beyond the shape do not matter. */
+/**
+ * The name of the first field that is not as it should be; null when all are. Fields beyond the shape do not matter.
+ * `shape` is a {@link Shape} of any type.
+ */
 export function wrongField(value: unknown, shape: object): string | null {
   if (!isRecord(value)) return 'the whole';
-  const checks: [string, Check<unknown>][] = Object.entries(shape);
-  for (const [name, check] of checks) {
+  // All that a Shape holds.
+  for (const [name, check] of Object.entries(shape as Record<string, Check<unknown>>)) {
     if (!check(Object.hasOwn(value, name) ? value[name] : undefined)) return name;
   }
   return null;

@@ -11,6 +11,7 @@ import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
 import { bareConfig, checkRepositoryFormat } from './git-config.js';
 import { guardedFs } from './guarded-fs.js';
+import { sweepClaims } from './holder-locks.js';
 import { FileJournal } from './journal.js';
 import { MachineKey, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
@@ -18,7 +19,7 @@ import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
 import type { Journal, LocalState, Objects, Refs, Signer, StoreConfig } from './ports.js';
 import { StoreRefs } from './refs.js';
-import { StoreLock, lockPath, sweepClaims } from './store-lock.js';
+import { StoreLock, lockPath } from './store-lock.js';
 
 export interface StoreDeps {
   /** The disk; the real one when left out. */

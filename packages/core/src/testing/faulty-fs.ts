@@ -1,7 +1,8 @@
 import type { Fs, FsFile } from '../store/fs.js';
 
 /** The steps that change a disk, in the order in which a program takes them. */
-export type FsStep = 'open' | 'write' | 'truncate' | 'sync' | 'syncFolder' | 'rename' | 'link' | 'unlink' | 'makeFolder';
+export type FsStep =
+  'open' | 'write' | 'truncate' | 'sync' | 'syncFolder' | 'rename' | 'link' | 'unlink' | 'makeFolder';
 
 /** One fault. Steps are counted from 1, over all kinds that `steps` names (all where it is left out). */
 export interface Fault {
@@ -57,7 +58,17 @@ export function faultyFs(fs: Fs, fault: Fault): Fs & { steps(): number } {
     steps: () => count,
     open: async (path, how, mode) => {
       if (how === 'read') return fs.open(path, how, mode);
-      return file(path, await step('open', path, () => fs.open(path, how, mode)));
+      // A file that was opened before the fault is not left open.
+      const opened: FsFile[] = [];
+      try {
+        await step('open', path, async () => opened.push(await fs.open(path, how, mode)));
+      } catch (error) {
+        await Promise.all(opened.map((inner) => inner.close()));
+        throw error;
+      }
+      const [inner] = opened;
+      if (inner === undefined) throw new Error('a file was opened without a handle');
+      return file(path, inner);
     },
     syncFolder: (path) => step('syncFolder', path, () => fs.syncFolder(path)),
     rename: (from, to) => step('rename', to, () => fs.rename(from, to)),

@@ -1,0 +1,159 @@
+import { cp, rm } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { agentKey, parseAgentId, parseHandle, toIso } from '../domain/ids.js';
+import type { Ulid } from '../domain/ids.js';
+import { messagePath } from '../domain/layout.js';
+import { encodeMessage } from '../domain/message-record.js';
+import { nextUlid } from '../domain/ulid.js';
+import { commitOnBranch } from '../store/commit.js';
+import { fsck, testMesh } from '../testing/index.js';
+import type { TestMachine, TestMesh } from '../testing/index.js';
+
+let mesh: TestMesh;
+let studio: TestMachine;
+let laptop: TestMachine;
+
+beforeEach(async () => {
+  mesh = await testMesh('studio', 'laptop');
+  [studio, laptop] = mesh.machines as [TestMachine, TestMachine];
+});
+afterEach(() => mesh.remove());
+
+const sendFrom = async (from: TestMachine, to: string): Promise<number> =>
+  (await from.api.send({ to, msg_type: 'note' }, from.call())).message_id;
+
+const inbox = async (machine: TestMachine, agent: string): Promise<number[]> =>
+  (await machine.api.inbox({ agent_id: agent }, machine.call())).messages.map((message) => message.message_id);
+
+/** A send that was killed between its commit and the journal. */
+async function commitOnly(machine: TestMachine, journal: number): Promise<Ulid> {
+  const now = mesh.clock.now();
+  const id = nextUlid({ now, random: machine.ctx.random, last: null });
+  const to = { machine: parseHandle('laptop') };
+  const record = {
+    id,
+    type: 'note' as const,
+    from: { machine: machine.handle },
+    to,
+    sent_at: toIso(now),
+    expires_at: toIso(now + 3_600_000),
+    payload: {},
+  };
+  await machine.store.withLock(() =>
+    commitOnBranch(machine.store, {
+      edits: new Map([[messagePath({ to: to.machine, id }), encodeMessage(record)]]),
+      event: { event: 'send', agent: null, messages: [id], read: [], journal, summary: 'x' },
+      at: now,
+    }),
+  );
+  return id;
+}
+
+test('a message whose sender was killed before the journal is journaled once, with the number of its commit', async () => {
+  await sendFrom(studio, 'laptop');
+  const id = await commitOnly(studio, 2);
+  mesh.clock.advance(1000);
+  const other = await studio.reopened();
+  expect(await sendFrom(other, 'laptop')).toBe(3);
+  expect(await sendFrom(studio, 'laptop')).toBe(4);
+  const { messages } = await studio.store.journal.view();
+  expect(messages.map(({ n }) => n)).toEqual([1, 2, 3, 4]);
+  expect(messages[1]?.id).toBe(id);
+  expect(await fsck(studio.store.dir)).toBe('');
+});
+
+test('after the journal is lost numbers go on at least 10,000 above, and old mail does not come back', async () => {
+  await sendFrom(laptop, 'studio');
+  await studio.receive(laptop);
+  await studio.checkin('boss');
+  expect(await sendFrom(studio, 'studio')).toBe(2);
+  await sendFrom(laptop, 'studio');
+  await studio.receive(laptop);
+  expect(await sendFrom(studio, 'laptop')).toBe(4);
+  expect(await inbox(studio, 'boss')).toEqual([2, 3]);
+
+  await rm(studio.store.journal.file);
+  const other = await studio.reopened();
+  const next = await sendFrom(other, 'studio');
+  expect(next).toBeGreaterThanOrEqual(10_004);
+  expect(await inbox(other, 'boss')).toEqual([next]);
+  await other.receive(laptop);
+  expect(await inbox(other, 'boss')).toEqual([next]);
+  await sendFrom(laptop, 'studio');
+  await other.receive(laptop);
+  expect(await inbox(other, 'boss')).toEqual([next, next + 1]);
+  const numbers = (await other.store.journal.view()).messages.map(({ n }) => n);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  expect(Math.min(...numbers)).toBeGreaterThan(10_004);
+});
+
+test('mail that arrives in the round after the journal was lost is new, what was accepted before is not', async () => {
+  await studio.checkin('boss');
+  await sendFrom(studio, 'laptop');
+  await studio.api.checkout({ agent_id: 'boss', confirm: true }, studio.call());
+  await studio.checkin('boss');
+  await sendFrom(laptop, 'studio');
+  await studio.receive(laptop);
+  await rm(studio.store.journal.file);
+  const other = await studio.reopened();
+  await sendFrom(laptop, 'studio');
+  await other.receive(laptop);
+  // One came with the fetch that found the journal lost: which of the two is new cannot be told any more.
+  expect((await inbox(other, 'boss')).length).toBeLessThanOrEqual(1);
+  await sendFrom(laptop, 'studio');
+  await other.receive(laptop);
+  expect((await inbox(other, 'boss')).length).toBeGreaterThanOrEqual(1);
+});
+
+test('a journal that was put back from a backup gives no number twice', async () => {
+  await sendFrom(studio, 'laptop');
+  const { file } = studio.store.journal;
+  await cp(file, `${file}.backup`);
+  await sendFrom(laptop, 'studio');
+  await studio.receive(laptop);
+  await studio.checkin('boss');
+  expect(await sendFrom(studio, 'laptop')).toBe(3);
+  await cp(`${file}.backup`, file);
+  const other = await studio.reopened();
+  const next = await sendFrom(other, 'studio');
+  expect(next).toBeGreaterThanOrEqual(10_003);
+  expect(await inbox(other, 'boss')).toEqual([next]);
+});
+
+test('a backup that lacks only own messages gets them their old numbers', async () => {
+  await sendFrom(studio, 'laptop');
+  const { file } = studio.store.journal;
+  await cp(file, `${file}.backup`);
+  mesh.clock.advance(10);
+  await sendFrom(studio, 'laptop');
+  mesh.clock.advance(10);
+  await sendFrom(studio, 'laptop');
+  const before = (await studio.store.journal.view()).messages.map(({ n, id }) => [n, id]);
+  await cp(`${file}.backup`, file);
+  const other = await studio.reopened();
+  expect(await sendFrom(other, 'laptop')).toBe(4);
+  expect((await other.store.journal.view()).messages.slice(0, 3).map(({ n, id }) => [n, id])).toEqual(before);
+});
+
+test('a store that was put back as a whole goes on from the branch that another machine still has', async () => {
+  await studio.checkin('boss');
+  await sendFrom(studio, 'laptop');
+  const backup = `${studio.store.dir}.backup`;
+  await cp(studio.store.dir, backup, { recursive: true });
+  await sendFrom(laptop, 'studio');
+  await studio.receive(laptop);
+  await sendFrom(studio, 'laptop');
+  await laptop.receive(studio);
+  await rm(studio.store.dir, { recursive: true });
+  await cp(backup, studio.store.dir, { recursive: true });
+
+  const other = await studio.reopened();
+  await other.git('fetch', '-q', laptop.store.dir, `+${studio.store.branch}:${studio.store.branch}`);
+  const next = await sendFrom(other, 'laptop');
+  expect(next).toBeGreaterThanOrEqual(10_003);
+  await other.receive(laptop);
+  // It came after the session's check-in, which the restored journal covers: it may be read again, but is not lost.
+  expect((await inbox(other, 'boss')).length).toBe(1);
+  expect((await other.store.local.session(agentKey(parseAgentId('boss'))))?.fence).toBe(0);
+  expect(await fsck(other.store.dir)).toBe('');
+});

@@ -1,0 +1,56 @@
+import { agentKey } from '../domain/ids.js';
+import type { AgentKey, EpochMillis } from '../domain/ids.js';
+import { presencePath } from '../domain/layout.js';
+import { renewalDue, renewedRecord, rideAlong } from '../domain/presence.js';
+import { encodePresence } from '../domain/presence-record.js';
+import type { PresenceRecord } from '../domain/records.js';
+import type { Branch } from './branches.js';
+import type { MeshContext } from './context.js';
+
+/** An own agent's published record beside its last activity, which is known only here. */
+interface ActivePresence {
+  key: AgentKey;
+  record: PresenceRecord;
+  lastActivity: EpochMillis;
+}
+
+/** Renewals that are worth a commit of their own now. */
+export async function dueRenewals(ctx: MeshContext, branch: Branch): Promise<ActivePresence[]> {
+  const now = ctx.clock.now();
+  return (await activePresence(ctx, branch)).filter(({ record, lastActivity }) =>
+    renewalDue({ record, lastActivity, now }),
+  );
+}
+
+/** Renewals that are due, or that a commit of `acting` may as well carry: no commit is made for these alone. */
+export async function ridingRenewals(
+  ctx: MeshContext,
+  branch: Branch,
+  acting: AgentKey | null,
+): Promise<Map<string, Uint8Array>> {
+  const now = ctx.clock.now();
+  const riding = (await activePresence(ctx, branch)).filter(
+    ({ key, record, lastActivity }) =>
+      renewalDue({ record, lastActivity, now }) || (key === acting && rideAlong({ record, lastActivity, now })),
+  );
+  return renewalFiles(riding);
+}
+
+export function renewalFiles(renewals: readonly ActivePresence[]): Map<string, Uint8Array> {
+  return new Map(
+    renewals.map(({ key, record, lastActivity }) => [
+      presencePath(key),
+      encodePresence(renewedRecord(record, lastActivity)),
+    ]),
+  );
+}
+
+async function activePresence(ctx: MeshContext, branch: Branch): Promise<ActivePresence[]> {
+  const found: ActivePresence[] = [];
+  for (const record of await ctx.branches.presence(branch)) {
+    const key = agentKey(record.agent);
+    const lastActivity = await ctx.store.local.lastActivity(key);
+    if (lastActivity !== null) found.push({ key, record, lastActivity });
+  }
+  return found;
+}
