@@ -13,18 +13,23 @@ const readTimeoutMs = 5_000;
  * sees no configuration but the repository's own. The repository's own hooks still run.
  */
 export function gitEnv(env: Env, options: { globalConfig?: string | undefined } = {}): Record<string, string> {
-  const clean: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || isGitVariable(name)) continue;
-    clean[name] = value;
-  }
   return {
-    ...clean,
+    ...withoutGitVariables(env),
     GIT_TERMINAL_PROMPT: '0',
     GIT_CONFIG_NOSYSTEM: '1',
     // git reads /dev/null on Windows too.
     GIT_CONFIG_GLOBAL: options.globalConfig ?? '/dev/null',
   };
+}
+
+/** The environment without git's variables, git-mesh's own among them. */
+export function withoutGitVariables(env: Env): Record<string, string> {
+  const clean: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || isGitVariable(name)) continue;
+    clean[name] = value;
+  }
+  return clean;
 }
 
 /**

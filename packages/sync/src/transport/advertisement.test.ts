@@ -35,6 +35,12 @@ describe('readAdvertisement', () => {
     expect(found.capabilities.has('report-status')).toBe(true);
   });
 
+  it("takes version 1's line before the refs, once", async () => {
+    expect((await read('version 1', `${a} refs/heads/x\0ofs-delta`)).capabilities.has('ofs-delta')).toBe(true);
+    await expectError('protocol_error', () => read('version 1', 'version 1'));
+    await expectError('protocol_error', () => read('version 2', 'ls-refs'));
+  });
+
   it('leaves out names that git would refuse, and keeps the others', async () => {
     const odd = [
       'refs/heads/../x',

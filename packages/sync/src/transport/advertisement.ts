@@ -9,7 +9,7 @@ import type { Advertisement } from './port.js';
 const maxBytes = 32 * 1024 * 1024;
 
 /**
- * Reads a protocol v0 advertisement up to its flush.
+ * Reads a protocol v0 or v1 advertisement up to its flush.
  *
  * @throws MeshError `protocol_error` for a cut, empty, erroneous or malformed one, `not_a_repository` for a repository
  * that is shallow or does not use SHA-1.
@@ -18,7 +18,8 @@ export async function readAdvertisement(packets: PacketReader): Promise<Advertis
   const refs = new Map<RefName, Oid>();
   let capabilities: ReadonlySet<string> = new Set();
   let bytes = 0;
-  for (let line = 0; ; line += 1) {
+  let versioned = false;
+  for (let line = 0; ;) {
     const packet = await packets.next();
     if (packet === null) throw new MeshError('protocol_error', 'the remote ended before it had told what it has');
     if (packet.kind === 'flush') return { refs, capabilities, head: symrefOfHead(capabilities) };
@@ -29,12 +30,18 @@ export async function readAdvertisement(packets: PacketReader): Promise<Advertis
 
     const text = packetText(packet.data);
     if (text.startsWith('ERR ')) throw new MeshError('protocol_error', `the remote says: ${redact(text.slice(4))}`);
+    // All that protocol v1 adds to v0.
+    if (line === 0 && text === 'version 1' && !versioned) {
+      versioned = true;
+      continue;
+    }
     const [entry = '', listed] = text.split('\0', 2);
     if (line === 0) {
       capabilities = new Set((listed ?? '').split(' ').filter((name) => name !== ''));
       refuseObjectFormat(capabilities);
     }
     addRef(refs, entry);
+    line += 1;
   }
 }
 

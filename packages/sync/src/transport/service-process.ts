@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { MeshError } from '@git-mesh/core';
+
+/** Enough for any message. The end is kept, where the reason is: what comes before may be a banner of any length. */
+const maxStderr = 16_384;
+/** How long after its end a process's stderr may be held open by what it left behind, as ssh's shared connections do. */
+const lingeringMs = 300;
+
+export interface ProcessEnd {
+  /** Null where a signal ended it. */
+  status: number | null;
+  signal: string | null;
+  /** Set where it could not be started at all, as with ENOENT. */
+  startError: NodeJS.ErrnoException | null;
+}
+
+export interface ServiceProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Resolves once the process is reaped and its pipes are closed; never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  /** What it wrote to stderr so far, the last 16 KiB. */
+  stderr(): string;
+  /** Ends the process and all that it started, at once. Safe to call twice and after its end. */
+  kill(): void;
+}
+
+export interface Command {
+  program: string;
+  args: readonly string[];
+  /** All of it: nothing of this process's own environment is added. */
+  env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Starts a program with pipes for all three streams: nothing of a child ever reaches our own, and having no terminal it
+ * cannot ask anything there.
+ * @throws MeshError `unreachable` where this process has no file descriptor left. Any other failure is told by `ended`.
+ */
+export function startService({ program, args, env }: Command): ServiceProcess {
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, {
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+    // Its own session: hooks and helpers can be ended with it, and no terminal is left to ask at.
+    detached: process.platform !== 'win32',
+  });
+  // Where no file descriptor is left Node gives a child without streams, which its types do not say.
+  if ((child.stdout as Readable | undefined) === undefined) {
+    child.on('error', () => undefined);
+    throw new MeshError('unreachable', `${program} could not be started: too many files are open in this process`);
+  }
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-maxStderr);
+  });
+  // A child that ends early breaks the pipe: its exit status tells more than EPIPE does.
+  child.stdin.on('error', () => undefined);
+  child.stderr.on('error', () => undefined);
+
+  let over = false;
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    child.once('error', (startError) => {
+      over = true;
+      // A process that did not start has no "close".
+      if (child.pid === undefined) resolve({ status: null, signal: null, startError });
+    });
+    let lingering: NodeJS.Timeout | undefined;
+    child.once('exit', () => {
+      lingering = setTimeout(() => {
+        child.stderr.destroy();
+      }, lingeringMs);
+    });
+    child.once('close', (status, signal) => {
+      clearTimeout(lingering);
+      over = true;
+      resolve({ status, signal, startError: null });
+    });
+  });
+
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    ended,
+    stderr: () => words,
+    kill: () => {
+      if (over || child.pid === undefined) return;
+      killTree(child.pid);
+      // A grandchild outside the group could hold the pipes open for ever.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.stdin.destroy();
+    },
+  };
+}
+
+/**
+ * Runs a program that is asked nothing and whose output does not matter, to its end; ended at once when the signal
+ * fires. Rejects only as {@link startService} throws.
+ */
+export async function runToEnd(command: Command, signal: AbortSignal): Promise<ProcessEnd> {
+  const service = startService(command);
+  const kill = (): void => {
+    service.kill();
+  };
+  if (signal.aborted) kill();
+  signal.addEventListener('abort', kill, { once: true });
+  service.stdout.on('error', () => undefined).resume();
+  service.stdin.end();
+  const end = await service.ended;
+  signal.removeEventListener('abort', kill);
+  return end;
+}
+
+function killTree(pid: number): void {
+  if (process.platform === 'win32') {
+    const killer = spawn('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true });
+    killer.on('error', () => undefined);
+    return;
+  }
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // Already gone.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
