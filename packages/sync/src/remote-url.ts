@@ -1,7 +1,9 @@
 import { posix, resolve, win32 } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasUnseen, MeshError, visibleText } from '@git-mesh/core';
+import { parseHttpUrl } from './http-url.js';
 import { redact } from './redact.js';
+import { parseScpLike, parseSshUrl } from './ssh-url.js';
 
 export interface LocalUrl {
   kind: 'local';
@@ -13,9 +15,12 @@ export interface LocalUrl {
 
 export interface SshUrl {
   kind: 'ssh';
+  /** Null where ssh's own configuration chooses it. */
   user: string | null;
+  /** A name of ssh's configuration as well; an IPv6 address without brackets. Never begins with `-`. */
   host: string;
   port: number | null;
+  /** As the host's shell is to be given it: absolute, from the user's home, or `~user/…`. Never begins with `-`. */
   path: string;
   url: string;
 }
@@ -27,14 +32,14 @@ export interface HttpUrl {
 
 export type RemoteUrl = LocalUrl | SshUrl | HttpUrl;
 
-const expected = 'expected the path of a bare repository, or a file:// URL of one';
+const expected = 'expected the path of a bare repository, host:path, or a URL with file://, ssh:// or https://';
 
 /**
  * A remote as it was typed or stored. Paths, file:// URLs and Windows paths (`C:\…`, `\\server\share`) are local,
  * `host:path` is ssh. A relative path counts from `cwd`.
  *
  * @throws MeshError `invalid_argument` for what starts with `-`, holds control characters, or names a helper (`ext::…`)
- * or a scheme that is not git-mesh's; for ssh and http remotes, which this version does not speak to.
+ * or a scheme that is not git-mesh's, and for a host, user or path that ssh would take for an option.
  */
 export function parseRemoteUrl(text: string, { cwd }: { cwd: string }): RemoteUrl {
   const shown = visibleText(redactUrl(text), { maxLength: 200 });
@@ -56,9 +61,10 @@ export function parseRemoteUrl(text: string, { cwd }: { cwd: string }): RemoteUr
     case 'ssh':
     case 'git+ssh':
     case 'ssh+git':
+      return parseSshUrl(text, refuse);
     case 'http':
     case 'https':
-      throw refuse('this version speaks to a path or file:// only');
+      return parseHttpUrl(text, refuse);
     default:
       throw refuse(`it has the scheme ${scheme}://`);
   }
@@ -66,7 +72,12 @@ export function parseRemoteUrl(text: string, { cwd }: { cwd: string }): RemoteUr
   const colon = text.indexOf(':');
   const slash = text.search(/[/\\]/);
   if (colon >= 0 && (slash < 0 || colon < slash)) {
-    throw refuse('host:path is ssh, and this version speaks to a path or file:// only (write ./ before a path)');
+    // A drive without a separator: a folder that depends on where we were started, and never what was meant.
+    if (process.platform === 'win32' && colon === 1)
+      throw refuse('it is relative to a drive (write C:\\ with a backslash)');
+    const remote = parseScpLike(text, refuse);
+    if (remote === null) throw refuse('it reads neither as host:path nor as a path (write ./ before a path)');
+    return remote;
   }
   const path = resolve(cwd, text);
   return { kind: 'local', path, url: path };
@@ -74,7 +85,10 @@ export function parseRemoteUrl(text: string, { cwd }: { cwd: string }): RemoteUr
 
 /** `url` as it may be shown: without user and password, and without tokens. */
 export function redactUrl(url: string): string {
-  // scp-like user@host:path keeps its user, which is no secret; user:password@host does not.
+  // The user of an ssh remote is no secret, and needed to reach it; user:password@host is one.
+  const [, start, rest] = /^((?:ssh|git\+ssh|ssh\+git):\/\/[^\s/@:]{1,100}@)(.*)$/is.exec(url) ?? [];
+  if (start !== undefined && rest !== undefined)
+    return visibleText(start, { maxLength: 200 }) + redact(rest, { maxLength: 2_000 });
   return redact(url.replace(/^([^\s/@:]+):[^\s/@]+@/, '***@'), { maxLength: 2_000 });
 }
 

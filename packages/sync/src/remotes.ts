@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { MeshError, visibleText } from '@git-mesh/core';
+import { visibleText } from '@git-mesh/core';
 import { writeGitConfig } from './git-env.js';
 import type { Env } from './git-env.js';
+import { refuseToStoreSecret } from './http-url.js';
 import type { Remote } from './remote-context.js';
 import { parseRemoteUrl, redactUrl } from './remote-url.js';
-import { localTransport } from './transport/local.js';
+import { transportFor } from './transport/transport-for.js';
 
 /** The ways to a store's remotes. `stateDir` is a folder of ours for the configuration that local git processes get. */
 export async function openRemotes(options: {
@@ -18,13 +19,7 @@ export async function openRemotes(options: {
   const globalConfig = await writeGitConfig({ file: join(options.stateDir, 'gitconfig'), env: options.env });
   return options.remotes.map(({ name, url }) => {
     const parsed = parseRemoteUrl(url, { cwd: options.stateDir });
-    if (parsed.kind !== 'local') {
-      throw new MeshError(
-        'invalid_argument',
-        `Remote ${name} is at ${parsed.kind}, which this version does not speak yet.`,
-      );
-    }
-    return { name, url: parsed.url, transport: localTransport({ path: parsed.path, env: options.env, globalConfig }) };
+    return { name, url: parsed.url, transport: transportFor(parsed, { env: options.env, globalConfig }) };
   });
 }
 
@@ -36,6 +31,7 @@ export async function setupTransport(
   const stateDir = await mkdtemp(join(tmpdir(), 'git-mesh-'));
   try {
     const parsed = parseRemoteUrl(url, { cwd: process.cwd() });
+    if (parsed.kind === 'http') refuseToStoreSecret(parsed.url);
     const [remote] = await openRemotes({ remotes: [{ name: 'origin', url: parsed.url }], stateDir, env });
     if (remote === undefined) throw new Error('one remote was asked for');
     // The folder's last part names the mesh; a bare repository's `.git` says nothing.
