@@ -11,6 +11,8 @@ export interface TransportUnderTest {
   reach(path: string): Transport;
   /** To a place where the service starts and then says nothing. */
   reachHanging(path: string): Transport;
+  /** What is told of a folder that is no repository, where the other side does not say it apart from a missing one. */
+  readonly noRepository?: ErrorName;
 }
 
 const studio = 'refs/heads/mesh/studio' as RefName;
@@ -156,7 +158,9 @@ export function transportContract(name: string, make: (fixture: GitFixture) => T
         await expectError('remote_not_found', () => missing.open(service, { signal }));
         const { mkdirSync } = await import('node:fs');
         mkdirSync(fixture.path('folder'), { recursive: true });
-        await expectError('not_a_repository', () => under.reach(fixture.path('folder')).open(service, { signal }));
+        await expectError(under.noRepository ?? 'not_a_repository', () =>
+          under.reach(fixture.path('folder')).open(service, { signal }),
+        );
       }
     });
 
