@@ -69,7 +69,8 @@ async function pageOrWait(
   }
 }
 
-function isOwnBroadcast(ctx: MeshContext, entry: MessageEntry, key: AgentKey): boolean {
+/** What an agent sent to all, itself included: nothing that it waits for. */
+export function isOwnBroadcast(ctx: MeshContext, entry: MessageEntry, key: AgentKey): boolean {
   return entry.sender === ctx.branches.own && entry.to_agent === null && entry.agent?.toLowerCase() === key;
 }
 
