@@ -12,7 +12,8 @@ export function clearsNothing(ctx: MeshContext, journal: JournalView, clear: Mes
   const messages = journal.messages.filter(({ n }) => n < clear.n);
   const freezes = messages.filter(({ type }) => type === 'freeze');
   // A freeze holds on the machines that it was sent to, and a clear ends it where the clear goes.
-  const places = clear.to === '*' ? [own, ...freezes.map(({ to }) => to).filter((to) => to !== '*')] : [clear.to];
+  const elsewhere = freezes.flatMap(({ to }) => (to === '*' ? [] : [to]));
+  const places = clear.to === '*' ? [own, ...elsewhere] : [clear.to];
   const held = new Set(
     places.flatMap((place) => freezesInForce(messages, ctx.clock.now(), place).map((freeze) => freeze.id)),
   );

@@ -172,7 +172,7 @@ function lastOwnUlid(journal: JournalView, own: Handle): Ulid | null {
 }
 
 /** @throws MeshError `unknown_message` for a number that this machine never gave. A ULID may name what is not here. */
-export function resolveReference(journal: JournalView, reference: Ulid | number | undefined): Ulid | null {
+function resolveReference(journal: JournalView, reference: Ulid | number | undefined): Ulid | null {
   if (typeof reference !== 'number') return reference ?? null;
   const entry = journal.byNumber(reference);
   if (entry !== undefined) return entry.id;

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import {
   Branches,
   Store,
-  branchRef,
   encodeCommit,
   formatCommitMessage,
   isOid,
@@ -223,10 +222,6 @@ export async function settle(peers: readonly Peer[]): Promise<void> {
     for (const peer of peers) await peer.sync();
     if (rounds > 0 && peers.map((peer) => peer.tip()).join() === before) return;
   }
-}
-
-export function branchOf(peer: Peer, handle: string): RefName {
-  return branchRef(peer.store.config.ref_prefix, handle as Parameters<typeof branchRef>[1]);
 }
 
 function asOid(text: string): Oid {
