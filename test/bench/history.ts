@@ -66,6 +66,8 @@ export async function makeHistory(
     for (let n = 0; n < messages; n++) {
       next();
       await send(studio, 'laptop', n);
+      // As a worker would: a message leaves soon after it was sent.
+      if (n % 100 === 99) await studio.mesh.syncNow();
       if (n % 500 === 499) onProgress(n + 1);
     }
   });
@@ -76,7 +78,11 @@ export async function makeHistory(
     await resident.mesh.api.checkin(input, { connection: resident.connection });
   }
   // Everything that is due is done before anything is measured.
-  for (const resident of [studio, laptop, studio, laptop, studio]) await resident.mesh.syncNow();
+  for (const resident of [studio, laptop, studio, laptop, studio]) {
+    const sync = await resident.mesh.syncNow();
+    if (sync.state !== 'ok' || sync.queued !== 0)
+      throw new Error(`${resident.handle} is behind: ${JSON.stringify(sync)}`);
+  }
   return {
     remote,
     studio,

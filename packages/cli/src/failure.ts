@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { cliMessage } from './cli-words.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { OutputError } from './process-sink.js';
 import { UsageError } from './usage-error.js';
@@ -31,10 +32,11 @@ export async function describeFailure(error: unknown): Promise<Failure> {
   }
   const { MeshError, errorResult } = await import('@git-mesh/core');
   if (error instanceof MeshError) {
+    const message = cliMessage(error);
     return {
       exitCode: exitCodeOf(error.errorName),
-      result: errorResult(error),
-      message: error.message,
+      result: { error: { ...errorResult(error).error, message } },
+      message,
       stack: null,
       cancelled: error.errorName === 'cancelled',
     };

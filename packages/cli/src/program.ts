@@ -16,7 +16,7 @@ const globalOptionsHeading = 'Global options:';
 function addGlobalOptions(command: Command): void {
   command.optionsGroup(globalOptionsHeading);
   for (const option of globalOptions()) command.addOption(option);
-  command.helpOption('--help', 'show this help');
+  command.helpOption('-h, --help', 'show this help');
 }
 
 export interface ProgramPorts {

@@ -14,11 +14,24 @@ export function durationText(seconds: number): string {
   return `${count} ${name === 'day' && count !== 1 ? 'days' : name}`;
 }
 
-/** `just now`, `3 min ago`, `in 55 min`; `—` for a time that is null or unreadable. */
+/**
+ * The same rounded to the nearest, for what lies ahead: an hour that began a moment ago is `1 h`, not `59 min`. A count
+ * that rounds up to the next unit is one of that unit.
+ */
+function nearestDuration(seconds: number): string {
+  const unit = units.findIndex(([, size], i) => {
+    const next = units[i + 1]?.[1] ?? Infinity;
+    return Math.round(seconds / size) * size < next;
+  });
+  const size = units[unit]?.[1] ?? 1;
+  return durationText(Math.round(seconds / size) * size);
+}
+
+/** `just now`, `3 min ago` (rounded down), `in 55 min` (to the nearest); `—` for a time that is null or unreadable. */
 export function relativeTime(iso: string | null, nowMs: number): string {
   const at = iso === null ? Number.NaN : Date.parse(iso);
   if (Number.isNaN(at)) return '—';
   const seconds = (nowMs - at) / 1000;
   if (Math.abs(seconds) < 2) return 'just now';
-  return seconds > 0 ? `${durationText(seconds)} ago` : `in ${durationText(-seconds)}`;
+  return seconds > 0 ? `${durationText(seconds)} ago` : `in ${nearestDuration(-seconds)}`;
 }

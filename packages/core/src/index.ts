@@ -152,5 +152,6 @@ export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';
 export { commitReceipts } from './mesh/receipts.js';
 export { meshApi } from './mesh/mesh-api.js';
+export { waitingMessages } from './mesh/waiting.js';
 export type { SyncFacts } from './mesh/status.js';
 export { isFolder } from './domain/git-tree.js';

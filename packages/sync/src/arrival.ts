@@ -14,22 +14,27 @@ export function arrivalOf(options: {
   closed: AbortSignal;
   logger: Logger;
 }): Promise<void> {
+  const { journal, beyond, timeoutMs, closed, logger } = options;
+  const signals = [closed, ...(options.signal === undefined ? [] : [options.signal])];
+  if (signals.some((signal) => signal.aborted)) return Promise.resolve();
   return new Promise((resolve, reject) => {
-    const watch = watchPaths({ paths: [options.journal.file], onChange: done, logger: options.logger });
-    const timer = setTimeout(done, options.timeoutMs);
-    const signals = [options.signal, options.closed];
-    for (const signal of signals) {
-      if (signal?.aborted === true) done();
-      signal?.addEventListener('abort', done, { once: true });
-    }
+    const watch = watchPaths({ paths: [journal.file], onChange: done, logger });
+    const timer = setTimeout(done, timeoutMs);
+    for (const signal of signals) signal.addEventListener('abort', done, { once: true });
     // Only now that it is watched: what was appended between the caller's look and here must not be missed.
-    options.journal.view().then((view) => {
-      if (view.highest > options.beyond) done();
-    }, reject);
+    journal.view().then(
+      (view) => {
+        if (view.highest > beyond) done();
+      },
+      (error: unknown) => {
+        reject(error instanceof Error ? error : new Error(String(error)));
+        done();
+      },
+    );
     function done(): void {
       watch.close();
       clearTimeout(timer);
-      for (const signal of signals) signal?.removeEventListener('abort', done);
+      for (const signal of signals) signal.removeEventListener('abort', done);
       resolve();
     }
   });

@@ -1,7 +1,8 @@
 import type { EpochMillis } from '@git-mesh/core';
 
 const firstDelayMs = 1_000;
-const longestDelayMs = 60_000;
+/** No remote waits longer than this. */
+export const longestDelayMs = 60_000;
 const busyForMs = 120_000;
 const busyPollMs = 1_000;
 const longestPollMs = 30_000;

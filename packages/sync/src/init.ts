@@ -18,24 +18,31 @@ import {
   storeDeps,
 } from './membership.js';
 import { setupTransport } from './remotes.js';
+import type { SetupRemote } from './remotes.js';
 
 /** Founds a mesh, on a remote or on this machine alone. Two at once on one empty remote: the second becomes a join. */
 export async function initMesh(options: InitOptions): Promise<MembershipResult> {
+  const remote = options.remote === undefined ? null : await setupTransport(options.remote, options.env);
+  try {
+    return await found(options, remote);
+  } finally {
+    await remote?.dispose();
+  }
+}
+
+async function found(options: InitOptions, remote: SetupRemote | null): Promise<MembershipResult> {
   const prefix = options.refPrefix === undefined ? defaultRefPrefix : parseRefPrefix(options.refPrefix);
   const handle = chooseHandle({ machine: options.machine, hostname: options.hostname, taken: new Set() });
-  const remote = options.remote === undefined ? null : await setupTransport(options.remote, options.env);
   if (remote !== null) {
     options.onProgress?.(`looking at ${remote.shown}`);
-    const there = await discover(remote.transport);
-    if (meshPrefix(there) !== null) throw meshExists(remote.shown);
+    if (meshPrefix(await discover(remote.transport)) !== null) throw meshExists(remote.shown);
   }
-  const id = newUlid();
   const config = newConfig({
     handle,
     label: options.label,
     policy: options.policy ?? 'open',
     prefix,
-    mesh: { id, name: remote?.name ?? handle },
+    mesh: { id: newUlid(), name: remote?.name ?? handle },
     remote: remote?.url ?? null,
   });
   const building = await Store.create(options.dir, { config }, storeDeps(options));
@@ -52,9 +59,9 @@ export async function initMesh(options: InitOptions): Promise<MembershipResult> 
   if (remote === null) return membershipResult(store, true);
   options.onProgress?.('pushing the charter');
   const outcome = await pushMesh(store, remote);
-  if (outcome === 'done') {
+  if (outcome === 'done' || outcome === 'unknown') {
     await firstRound(options);
-    return membershipResult(store, true);
+    return membershipResult(store, outcome === 'done');
   }
   // The store was made a moment ago, and nothing in it went anywhere.
   await rm(options.dir, { recursive: true, force: true });
@@ -62,29 +69,48 @@ export async function initMesh(options: InitOptions): Promise<MembershipResult> 
   throw outcome;
 }
 
-async function pushMesh(
-  store: Store,
-  remote: Awaited<ReturnType<typeof setupTransport>>,
-): Promise<'done' | 'lost race' | MeshError> {
+/** `unknown`: the remote broke off and cannot be asked what became of it; rounds push what is missing there. */
+type Outcome = 'done' | 'lost race' | 'unknown' | MeshError;
+
+async function pushMesh(store: Store, remote: SetupRemote): Promise<Outcome> {
   const { config } = store;
   const charter = charterRef(config.ref_prefix);
-  const there = await discover(remote.transport);
-  if (meshPrefix(there) !== null) return 'lost race';
-  const branches = [
-    { ref: charter, source: charter },
-    { ref: ownRef(config), source: ownRef(config) },
-    // A plain `git clone` of a repository that is a mesh and nothing else shows what it is.
-    ...(there.refs.size === 0 ? [{ ref: 'refs/heads/main', source: charter }] : []),
-  ];
-  const results = await createBranches(store, remote.transport, branches);
-  const refused = results.find(({ ok }) => !ok);
-  if (refused === undefined) return 'done';
-  if (meshPrefix(await discover(remote.transport)) !== null) return 'lost race';
-  return new MeshError(
-    'push_refused',
-    `${remote.shown} refused ${refused.ref}: ${refused.reason ?? 'no reason given'}. Nothing was made here: ` +
-      'founding a mesh needs the right to create branches there.',
-  );
+  let failure: MeshError;
+  try {
+    const there = await discover(remote.transport);
+    if (meshPrefix(there) !== null) return 'lost race';
+    const branches = [
+      { ref: charter, source: charter },
+      { ref: ownRef(config), source: ownRef(config) },
+      // A plain `git clone` of a repository that is a mesh and nothing else shows what it is.
+      ...(there.refs.size === 0 ? [{ ref: 'refs/heads/main', source: charter }] : []),
+    ];
+    const results = await createBranches(store, remote.transport, branches);
+    const refused = results.find(({ ok }) => !ok);
+    if (refused === undefined) return 'done';
+    failure = new MeshError(
+      'push_refused',
+      `${remote.shown} refused ${refused.ref}: ${refused.reason ?? 'no reason given'}. Nothing was made here: ` +
+        'founding a mesh needs the right to create branches there.',
+    );
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    failure = error;
+  }
+  return whatBecame(store, remote, failure);
+}
+
+/** What the remote has, and not what it said, tells whether this mesh, another or none was founded. */
+async function whatBecame(store: Store, remote: SetupRemote, failure: MeshError): Promise<Outcome> {
+  try {
+    const there = await discover(remote.transport);
+    if (meshPrefix(there) === null) return failure;
+    const charter = charterRef(store.config.ref_prefix);
+    return there.refs.get(charter) === (await store.refs.read(charter)) ? 'done' : 'lost race';
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    return 'unknown';
+  }
 }
 
 function meshExists(shown: string): MeshError {

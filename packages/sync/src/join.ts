@@ -24,6 +24,7 @@ import {
 import { fetchLimits } from './remote-context.js';
 import { fetchFrom } from './remote-fetch.js';
 import { setupTransport } from './remotes.js';
+import type { SetupRemote } from './remotes.js';
 import { fetchPack } from './transport/fetch.js';
 import type { Advertisement, Transport } from './transport/port.js';
 
@@ -33,6 +34,14 @@ const maxAttempts = 5;
 /** Joins the mesh of a remote under a handle of its own. Without write access the machine reads only, and says so. */
 export async function joinMesh(options: JoinOptions): Promise<MembershipResult> {
   const remote = await setupTransport(options.url, options.env);
+  try {
+    return await join(options, remote);
+  } finally {
+    await remote.dispose();
+  }
+}
+
+async function join(options: JoinOptions, remote: SetupRemote): Promise<MembershipResult> {
   for (let attempt = 1; ; attempt++) {
     options.onProgress?.(`looking at ${remote.shown}`);
     const there = await discover(remote.transport);

@@ -13,6 +13,7 @@ import {
   journalOwnBranch,
   nextUlid,
   parseHandle,
+  parseRefPrefix,
 } from '@git-mesh/core';
 import type { Handle, MembershipResult, StoreConfig, Ulid } from '@git-mesh/core';
 import type { OpenOptions } from './contract.js';
@@ -43,11 +44,11 @@ export async function discover(transport: Transport): Promise<Advertisement> {
   }
 }
 
-/** The prefix of the mesh in a repository, by its charter; null where there is none. */
+/** The prefix of the mesh in a repository, by its charter; null where there is none. @throws MeshError `invalid_argument`. */
 export function meshPrefix({ refs }: Advertisement): string | null {
   if (refs.has(charterRef(defaultRefPrefix))) return defaultRefPrefix;
   const charter = [...refs.keys()].find((ref) => ref.endsWith('/_charter'));
-  return charter === undefined ? null : charter.slice(0, -'_charter'.length);
+  return charter === undefined ? null : parseRefPrefix(charter.slice(0, -'_charter'.length));
 }
 
 /** The handle asked for, or the host's name with `-2`, `-3`… where it is taken. @throws MeshError `handle_taken`. */

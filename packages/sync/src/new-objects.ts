@@ -2,19 +2,25 @@ import { isFolder } from '@git-mesh/core';
 import type { Objects, Oid } from '@git-mesh/core';
 
 /**
- * Exactly the objects that commits after `from` (null: from the first) up to `to` brought in, newest commit first. Walks
- * those commits only and reads only folders that changed, so its cost is that of what is new.
+ * Exactly the objects that commits after `from` (null: from the first) up to `to` brought in. Walks those commits only
+ * and reads only folders that changed, so its cost is that of what is new.
  */
 export async function newObjects(objects: Objects, from: Oid | null, to: Oid): Promise<Oid[]> {
-  const found = new Set<Oid>();
+  const commits: { oid: Oid; tree: Oid; before: Oid | null }[] = [];
   let at: Oid | undefined = to;
   while (at !== undefined && at !== from) {
-    found.add(at);
     const commit: Awaited<ReturnType<Objects['commit']>> = await objects.commit(at);
     const [parent] = commit.parents;
     const before = parent === undefined ? null : (await objects.commit(parent)).tree;
-    await collect(objects, before, commit.tree, found);
+    commits.push({ oid: at, tree: commit.tree, before });
     at = parent;
+  }
+  const found = new Set<Oid>();
+  // The oldest first: a folder that was collected is then complete with what came before it, and a later commit that
+  // brings it back (taking out what was added to it) has nothing to add.
+  for (const { oid, tree, before } of commits.reverse()) {
+    found.add(oid);
+    await collect(objects, before, tree, found);
   }
   return [...found];
 }

@@ -10,6 +10,8 @@ import type { RoundOptions } from './round.js';
 import { RoundQueue } from './round-queue.js';
 import { syncFacts, syncSummary } from './sync-facts.js';
 import { arrivalOf } from './arrival.js';
+import { Wake } from './wake.js';
+import { within } from './within.js';
 import { Worker } from './worker.js';
 import { readWorker } from './worker-file.js';
 
@@ -26,7 +28,8 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
   const closed = new AbortController();
 
   const syncer: Syncer = {
-    round: ({ deadlineMs }) => rounds.run({ deadlineMs, ignoreBackoff: false, signal: closed.signal }),
+    // A round that another caller began may take longer than this one wants to wait.
+    round: ({ deadlineMs }) => within(rounds.run({ deadlineMs, ignoreBackoff: false }), deadlineMs, closed.signal),
     summary: () => syncSummary(mesh, states),
     workerAlive: async () => (await readWorker(dir)) !== null,
     arrival: (wait) => arrivalOf({ journal: store.journal, logger, closed: closed.signal, ...wait }),
@@ -40,10 +43,17 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
     logger,
     platform: process.platform,
   };
-  const rounds = new RoundQueue<RoundOptions>(
-    (wanted) => round({ mesh, remotes, states, logger, random: () => Math.random() }, wanted),
+  const wake = new Wake({ mesh, env, logger });
+  const onJournaled = (): void => {
+    wake.look();
+  };
+  const rounds = new RoundQueue<Omit<RoundOptions, 'signal'>>(
+    (wanted) =>
+      round(
+        { mesh, remotes, states, logger, random: () => Math.random(), onJournaled },
+        { ...wanted, signal: closed.signal },
+      ),
     (a, b) => ({
-      ...b,
       deadlineMs: Math.max(a.deadlineMs, b.deadlineMs),
       ignoreBackoff: a.ignoreBackoff || b.ignoreBackoff,
     }),
@@ -58,7 +68,8 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
       worker.start();
     },
     syncNow: async (wanted = {}) => {
-      await rounds.run({ deadlineMs: syncNowLimitMs, ignoreBackoff: true, ...wanted });
+      const all = rounds.run({ deadlineMs: syncNowLimitMs, ignoreBackoff: true });
+      await within(all, 2 * syncNowLimitMs, wanted.signal);
       return syncer.summary();
     },
     inlineSync: async ({ deadlineMs }) => {
@@ -68,6 +79,8 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
     close: async () => {
       closed.abort();
       await worker.stop();
+      await rounds.idle();
+      await wake.idle();
     },
   };
 }

@@ -5,6 +5,7 @@ import {
   diffTree,
   handleOfRef,
   isMeshFolder,
+  parseCommitMessage,
   readCharter,
   remoteRef,
 } from '@git-mesh/core';
@@ -43,12 +44,12 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
   const exchange = await remote.transport.open('git-upload-pack', { signal });
   try {
     const { refs } = exchange.advertised;
-    const tips = await changedTips(ctx, exchange.advertised);
+    const tips = await changedTips(ctx, exchange.advertised, before);
     const missing: Oid[] = [];
     for (const { oid } of tips) if (!(await objects.has(oid))) missing.push(oid);
     if (missing.length > 0) await fetchObjects(ctx, exchange, missing);
     await checkCharter(ctx, exchange.advertised);
-    const rejected = new Map(stillThere(before, config.ref_prefix, refs).map((entry) => [entry.handle, entry]));
+    const rejected = new Map((await stillRejected(mesh, before, refs)).map((entry) => [entry.handle, entry]));
     for (const { handle, oid } of tips) {
       rejected.delete(handle);
       const problem = handle === config.handle ? await takeBackOwn(mesh, oid) : await accept(ctx, handle, oid);
@@ -65,15 +66,20 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
   }
 }
 
-/** Branches whose tip there is another than when this remote was last looked at. */
-async function changedTips(ctx: RoundContext, { refs }: Advertisement): Promise<{ handle: Handle; oid: Oid }[]> {
+/** Branches that must be looked at: their tip there is neither accepted, nor refused before, nor known to be behind. */
+async function changedTips(
+  ctx: RoundContext,
+  { refs }: Advertisement,
+  before: readonly Rejected[],
+): Promise<{ handle: Handle; oid: Oid }[]> {
   const { config, refs: local } = ctx.mesh.store;
   const changed: { handle: Handle; oid: Oid }[] = [];
   for (const [ref, oid] of refs) {
     const handle = handleOfRef(config.ref_prefix, ref);
-    if (handle === null) continue;
-    if ((await local.read(remoteRef(ctx.remote.name, config.ref_prefix, handle))) === oid) continue;
-    if (handle === config.handle && (await local.read(branchRef(config.ref_prefix, handle))) === oid) continue;
+    if (handle === null || (await local.read(branchRef(config.ref_prefix, handle))) === oid) continue;
+    const seen = (await local.read(remoteRef(ctx.remote.name, config.ref_prefix, handle))) === oid;
+    // That it was fetched is no proof that it was decided on: a crash, or a held store, may have come between.
+    if (seen && (before.some((known) => isOf(known, handle, oid)) || (await isBehind(ctx.mesh, handle, oid)))) continue;
     changed.push({ handle, oid });
   }
   const charter = refs.get(charterRef(config.ref_prefix));
@@ -82,6 +88,17 @@ async function changedTips(ctx: RoundContext, { refs }: Advertisement): Promise<
   return charter === undefined || charter === known
     ? changed
     : [{ handle: '_charter' as Handle, oid: charter }, ...changed];
+}
+
+const isOf = (known: Rejected, handle: Handle, oid: Oid): boolean => known.handle === handle && known.tip === oid;
+
+/** By its counter alone: what was looked at once need not be walked again every round. */
+async function isBehind(mesh: MeshContext, handle: Handle, oid: Oid): Promise<boolean> {
+  if (handle === mesh.branches.own) return false;
+  const accepted = await mesh.branches.get(handle);
+  if (accepted === null || !(await mesh.store.objects.has(oid))) return false;
+  const seq = parseCommitMessage((await mesh.store.objects.commit(oid)).message)?.seq;
+  return seq !== undefined && seq < accepted.seq;
 }
 
 async function fetchObjects(ctx: RoundContext, exchange: Exchange, wants: readonly Oid[]): Promise<void> {
@@ -108,10 +125,19 @@ async function checkCharter(ctx: RoundContext, { refs }: Advertisement): Promise
   await moveRef(ctx.mesh, tracking, there);
 }
 
-function stillThere(before: readonly Rejected[], prefix: string, refs: ReadonlyMap<RefName, Oid>): Rejected[] {
-  return before.filter(({ handle, tip }) =>
-    [...refs].some(([ref, oid]) => ref === `${prefix}${handle}` && oid === tip),
-  );
+/** What was refused before, where it still is the branch's tip there and was not accepted since by another way. */
+async function stillRejected(
+  { store }: MeshContext,
+  before: readonly Rejected[],
+  refs: ReadonlyMap<RefName, Oid>,
+): Promise<Rejected[]> {
+  const still: Rejected[] = [];
+  for (const entry of before) {
+    // Our own words, read back: the handle was one when it was written.
+    const ref = branchRef(store.config.ref_prefix, entry.handle as Handle);
+    if (refs.get(ref) === entry.tip && (await store.refs.read(ref)) !== entry.tip) still.push(entry);
+  }
+  return still;
 }
 
 /** Null where the branch was accepted or is merely behind. */

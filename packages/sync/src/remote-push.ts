@@ -76,7 +76,7 @@ async function notePushed(ctx: RoundContext, own: Oid): Promise<void> {
 }
 
 /** @throws MeshError `push_refused` */
-export function requireAccepted(results: readonly PushedRef[], remote: string): void {
+function requireAccepted(results: readonly PushedRef[], remote: string): void {
   const refused = results.find(({ ok }) => !ok);
   if (refused === undefined) return;
   throw new MeshError(

@@ -3,39 +3,64 @@ import type { LocalState, RemoteState } from '@git-mesh/core';
 /** A success that only moves `last_ok_at` is written no more often than this. */
 const writeEveryMs = 5_000;
 
-/** What the last exchanges with each remote were like: this process's own, else what another process wrote. */
+interface Known {
+  state: RemoteState;
+  /** Not written yet. */
+  fresh: boolean;
+}
+
+/**
+ * What the last exchanges with each remote were like, as the process that exchanged last tells: this one keeps its own
+ * in memory, until another has written.
+ */
 export class RemoteStates {
   readonly #local: LocalState;
-  readonly #known = new Map<string, RemoteState>();
-  readonly #written = new Map<string, { text: string; at: number }>();
+  readonly #known = new Map<string, Known>();
+  /** What was on disk when this process last looked or wrote. */
+  readonly #stored = new Map<string, string>();
 
   constructor(local: LocalState) {
     this.#local = local;
   }
 
-  /** The later of what this process knows and what is on disk. */
   async get(name: string): Promise<RemoteState | null> {
-    const mine = this.#known.get(name);
+    const known = this.#known.get(name);
+    if (known?.fresh === true) return known.state;
     const stored = await this.#local.remote(name);
-    if (mine === undefined || stored === null) return mine ?? stored;
-    return (stored.last_ok_at ?? '') > (mine.last_ok_at ?? '') ? stored : mine;
+    if (stored === null) return known?.state ?? null;
+    const text = JSON.stringify(stored);
+    if (known !== undefined && text === this.#stored.get(name)) return known.state;
+    this.#stored.set(name, text);
+    const mine = known?.state.last_ok_at ?? null;
+    const later = mine !== null && mine > (stored.last_ok_at ?? '') ? mine : stored.last_ok_at;
+    const state = { ...stored, last_ok_at: later };
+    this.#known.set(name, { state, fresh: false });
+    return state;
   }
 
   set(name: string, state: RemoteState): void {
-    this.#known.set(name, state);
+    this.#known.set(name, { state, fresh: true });
   }
 
   /** Writes what changed. The bare passing of time is written seldom. */
   async flush(names: readonly string[]): Promise<void> {
     for (const name of names) {
-      const state = this.#known.get(name);
-      if (state === undefined) continue;
-      const text = JSON.stringify({ ...state, last_ok_at: null });
-      const last = this.#written.get(name);
-      const at = state.last_ok_at === null ? 0 : Date.parse(state.last_ok_at);
-      if (last?.text === text && at - last.at < writeEveryMs) continue;
-      await this.#local.putRemote(name, state);
-      this.#written.set(name, { text, at });
+      const known = this.#known.get(name);
+      if (known?.fresh !== true) continue;
+      const { state } = known;
+      const stored = await this.#local.remote(name);
+      const timeOnly = stored !== null && withoutTime(stored) === withoutTime(state);
+      if (!timeOnly || okAt(state) - okAt(stored) >= writeEveryMs) {
+        await this.#local.putRemote(name, state);
+        this.#stored.set(name, JSON.stringify(state));
+      } else {
+        this.#stored.set(name, JSON.stringify(stored));
+      }
+      known.fresh = false;
     }
   }
 }
+
+const withoutTime = (state: RemoteState): string => JSON.stringify({ ...state, last_ok_at: null });
+
+const okAt = ({ last_ok_at: at }: RemoteState): number => (at === null ? 0 : Date.parse(at));

@@ -23,26 +23,33 @@ export async function openRemotes(options: {
   });
 }
 
-/** The way to a remote before there is a store. `shown` is for people and holds no credentials. */
-export async function setupTransport(
-  url: string,
-  env: Env,
-): Promise<{ transport: Remote['transport']; url: string; shown: string; name: string }> {
+/** The way to a remote before there is a store. */
+export interface SetupRemote {
+  transport: Remote['transport'];
+  url: string;
+  /** For people: without credentials. */
+  shown: string;
+  /** What a mesh founded there is called. */
+  name: string;
+  /** Ends its use. */
+  dispose: () => Promise<void>;
+}
+
+export async function setupTransport(url: string, env: Env): Promise<SetupRemote> {
+  const parsed = parseRemoteUrl(url, { cwd: process.cwd() });
+  if (parsed.kind === 'http') refuseToStoreSecret(parsed.url);
+  // Holds the configuration of the git processes for as long as the transport is used.
   const stateDir = await mkdtemp(join(tmpdir(), 'git-mesh-'));
+  const dispose = (): Promise<void> => rm(stateDir, { recursive: true, force: true });
   try {
-    const parsed = parseRemoteUrl(url, { cwd: process.cwd() });
-    if (parsed.kind === 'http') refuseToStoreSecret(parsed.url);
     const [remote] = await openRemotes({ remotes: [{ name: 'origin', url: parsed.url }], stateDir, env });
     if (remote === undefined) throw new Error('one remote was asked for');
     // The folder's last part names the mesh; a bare repository's `.git` says nothing.
-    const name = basename(parsed.kind === 'http' ? parsed.url : parsed.path).replace(/\.git$/, '') || 'mesh';
-    return {
-      transport: remote.transport,
-      url: remote.url,
-      shown: redactUrl(remote.url),
-      name: visibleText(name, { maxLength: 100 }),
-    };
-  } finally {
-    await rm(stateDir, { recursive: true, force: true });
+    const last = basename(parsed.kind === 'http' ? parsed.url : parsed.path).replace(/\.git$/, '');
+    const name = visibleText(last === '' ? 'mesh' : last, { maxLength: 100 });
+    return { transport: remote.transport, url: remote.url, shown: redactUrl(remote.url), name, dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
   }
 }

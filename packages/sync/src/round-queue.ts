@@ -31,6 +31,11 @@ export class RoundQueue<Options> {
     return next.promise;
   }
 
+  /** Resolves when nothing runs any more, however it ended. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running.catch(() => undefined);
+  }
+
   #start(options: Options): Promise<void> {
     const run = this.#task(options).finally(() => {
       if (this.#running === run) this.#running = null;

@@ -1,6 +1,6 @@
-import { MeshError, arrivalsOf, commitReceipts, housekeeping, journalOwnBranch, toIso } from '@git-mesh/core';
+import { MeshError, arrivalsOf, commitReceipts, fromIso, housekeeping, journalOwnBranch, toIso } from '@git-mesh/core';
 import type { Branch, JournalEntry, Logger, MeshContext, RemoteState } from '@git-mesh/core';
-import { nextDelay } from './backoff.js';
+import { longestDelayMs, nextDelay } from './backoff.js';
 import { deadlineSignal } from './deadline.js';
 import { plainMessage } from './redact.js';
 import type { Remote } from './remote-context.js';
@@ -25,6 +25,8 @@ export interface RoundDependencies {
   states: RemoteStates;
   logger: Logger;
   random: () => number;
+  /** Called once what arrived has its numbers; returns at once. */
+  onJournaled?: () => void;
 }
 
 /**
@@ -32,30 +34,42 @@ export interface RoundDependencies {
  * are stated, and the own branch is pushed. A remote that fails holds up no other; its failure is recorded, not thrown.
  */
 export async function round(deps: RoundDependencies, options: RoundOptions): Promise<void> {
-  const { mesh, remotes } = deps;
+  const { mesh, remotes, logger } = deps;
   await housekeeping(mesh);
   const due = await dueRemotes(deps, options);
   const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
   try {
     const fetched = new Map<string, Fetched>();
     await Promise.all(
-      due.map((remote) =>
-        attempt(deps, remote, async () => {
-          const before = (await deps.states.get(remote.name))?.rejected ?? [];
-          const result = await fetchFrom({ mesh, remote, signal, logger: deps.logger }, before);
-          fetched.set(remote.name, result);
-          return result.rejected;
+      due.map(({ remote, before }) =>
+        orRecord(deps, options, { remote, before }, async () => {
+          fetched.set(remote.name, await fetchFrom({ mesh, remote, signal, logger }, before?.rejected ?? []));
         }),
       ),
     );
-    await journalArrivals(mesh, deps.logger);
+    await journalArrivals(mesh, logger);
+    deps.onJournaled?.();
     await Promise.all(
-      due.map(async (remote) => {
+      due.map(async ({ remote, before, push }) => {
         const result = fetched.get(remote.name);
         if (result === undefined) return;
-        await attempt(deps, remote, async () => {
-          await pushTo({ mesh, remote, signal, logger: deps.logger }, result);
-          return result.rejected;
+        const answered: RemoteState = {
+          last_ok_at: toIso(mesh.clock.now()),
+          next_try_at: null,
+          failures: 0,
+          error: null,
+          rejected: result.rejected,
+          writable: true,
+        };
+        if (!push && before !== null) {
+          const { last_ok_at, rejected } = answered;
+          deps.states.set(remote.name, { ...before, last_ok_at, rejected });
+          return;
+        }
+        const failures = before?.failures ?? 0;
+        await orRecord(deps, options, { remote, before: { ...answered, failures } }, async () => {
+          await pushTo({ mesh, remote, signal, logger }, result);
+          deps.states.set(remote.name, answered);
         });
       }),
     );
@@ -65,45 +79,51 @@ export async function round(deps: RoundDependencies, options: RoundOptions): Pro
   await deps.states.flush(remotes.map(({ name }) => name));
 }
 
-async function dueRemotes(deps: RoundDependencies, options: RoundOptions): Promise<Remote[]> {
-  if (options.ignoreBackoff) return [...deps.remotes];
-  const now = toIso(deps.mesh.clock.now());
-  const due: Remote[] = [];
+interface Due {
+  remote: Remote;
+  before: RemoteState | null;
+  /** False while only pushing must wait: a remote that takes nothing from us is read all the same. */
+  push: boolean;
+}
+
+async function dueRemotes(deps: RoundDependencies, options: RoundOptions): Promise<Due[]> {
+  const due: Due[] = [];
   for (const remote of deps.remotes) {
-    const next = (await deps.states.get(remote.name))?.next_try_at ?? null;
-    if (next === null || next <= now) due.push(remote);
+    const before = await deps.states.get(remote.name);
+    const waits = !options.ignoreBackoff && isWaiting(before, deps.mesh.clock.now());
+    if (waits && before?.writable !== false) continue;
+    due.push({ remote, before, push: !waits });
   }
   return due;
 }
 
-async function attempt(
+/** A time further off than any back-off was written by a clock that ran ahead. */
+function isWaiting(state: RemoteState | null, now: number): boolean {
+  const next = state?.next_try_at ?? null;
+  return next !== null && fromIso(next) > now && fromIso(next) - now <= longestDelayMs;
+}
+
+/** Records the failure of an exchange, unless we broke it off ourselves. */
+async function orRecord(
   deps: RoundDependencies,
-  remote: Remote,
-  work: () => Promise<RemoteState['rejected']>,
+  options: RoundOptions,
+  { remote, before }: Pick<Due, 'remote' | 'before'>,
+  work: () => Promise<void>,
 ): Promise<void> {
-  const before = await deps.states.get(remote.name);
-  const now = deps.mesh.clock.now();
   try {
-    const rejected = await work();
-    deps.states.set(remote.name, {
-      last_ok_at: toIso(deps.mesh.clock.now()),
-      next_try_at: null,
-      failures: 0,
-      error: null,
-      rejected,
-      writable: true,
-    });
+    await work();
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
+    if (options.signal?.aborted === true) return;
     const failures = (before?.failures ?? 0) + 1;
     deps.logger.warn(`remote ${remote.name}: ${plainMessage(error)}`);
     deps.states.set(remote.name, {
       last_ok_at: before?.last_ok_at ?? null,
-      next_try_at: toIso(now + nextDelay({ failures, random: deps.random })),
+      next_try_at: toIso(deps.mesh.clock.now() + nextDelay({ failures, random: deps.random })),
       failures,
       error: { name: error.errorName, message: plainMessage(error) },
       rejected: before?.rejected ?? [],
-      writable: error.errorName !== 'push_refused',
+      writable: error.errorName === 'push_refused' ? false : (before?.writable ?? true),
     });
   }
 }

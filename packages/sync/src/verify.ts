@@ -41,7 +41,7 @@ export async function verifyAdvance(options: {
     const identity = checkIdentity(machine, { handle, mesh, pinned });
     if (identity !== null) return identity;
     const key = pinned ?? machine.key;
-    if (accepted === null) return checkCommit(tip, to, key) ?? { kind: 'advance', machine };
+    if (accepted === null) return checkFirst(tip, to, key) ?? { kind: 'advance', machine };
     return await walk({ objects, accepted, to, key, machine });
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
@@ -61,20 +61,21 @@ async function walk(options: {
   let at = to;
   let commit = await objects.commit(at);
   let expected = seqOf(commit);
-  if (expected !== null && expected <= base) {
+  if (expected === null) return foreign(at, 'it has no Mesh-Seq');
+  if (expected <= base) {
     return (await isAncestor(objects, to, accepted)) ? { kind: 'behind' } : rewritten(accepted);
   }
   for (let steps = 0; at !== accepted; steps++) {
     const bad = checkCommit(commit, at, key);
     if (bad !== null) return bad;
-    if (seqOf(commit) !== expected) return foreign(at, `its Mesh-Seq is not ${expected ?? 'there'}`);
+    if (seqOf(commit) !== expected) return foreign(at, `its Mesh-Seq is not ${expected}`);
     const [parent] = commit.parents;
-    if (parent === undefined || steps >= maxCommits || expected === null || expected <= base)
-      return rewritten(accepted);
+    if (parent === undefined || steps >= maxCommits || expected <= base) return rewritten(accepted);
     at = parent;
     commit = await objects.commit(at);
     expected -= 1;
   }
+  if (expected !== base) return foreign(to, `its Mesh-Seq does not count the commits since ${base}`);
   return { kind: 'advance', machine };
 }
 
@@ -110,6 +111,11 @@ function checkIdentity(
     return reject('wrong_key', 'its key is not the one that was pinned here when it was first seen');
   }
   return null;
+}
+
+/** A branch that begins without its counter could never go on. */
+function checkFirst(tip: CommitObject, oid: Oid, key: string): Verdict | null {
+  return checkCommit(tip, oid, key) ?? (seqOf(tip) === null ? foreign(oid, 'it has no Mesh-Seq') : null);
 }
 
 function checkCommit(commit: CommitObject, oid: Oid, key: string): Verdict | null {

@@ -91,7 +91,6 @@ export class Worker {
   async #work(): Promise<void> {
     const { mesh, logger } = this.#options;
     let poll: number | null = null;
-    let pollAt = 0;
     let lastState = '';
     let lastActivityAt: number | null = mesh.clock.now();
     while (this.#elected && !this.#stopped.signal.aborted) {
@@ -111,13 +110,23 @@ export class Worker {
       lastState = state;
       const now = mesh.clock.now();
       poll = pollDelay({ lastActivityAt, now, previous: poll });
-      pollAt = now + poll;
-      // Presence may have to be renewed long before the next poll of a quiet mesh.
-      while (this.#elected && !this.#dirty && mesh.clock.now() < pollAt) {
-        await this.#sleep(Math.min(housekeepingMs, pollAt - mesh.clock.now()));
-        await this.#renew();
-      }
+      await this.#idle(poll);
     }
+  }
+
+  /** Until something moves, or for `ms`. Presence may have to be renewed long before the next poll of a quiet mesh. */
+  async #idle(ms: number): Promise<void> {
+    // A clock that nobody can set: one that was put back must not put off the next round.
+    const until = performance.now() + ms;
+    while (this.#isIdle() && performance.now() < until) {
+      await this.#sleep(Math.min(housekeepingMs, until - performance.now()));
+      await this.#renew();
+    }
+  }
+
+  /** A method, since each may change during any await, which the compiler would not believe of fields. */
+  #isIdle(): boolean {
+    return this.#elected && !this.#dirty;
   }
 
   async #renew(): Promise<void> {

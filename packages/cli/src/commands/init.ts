@@ -29,7 +29,7 @@ export function registerInit(program: Command, cli: Cli): void {
     .addHelpText(
       'after',
       examples(
-        ['git init --bare /srv/git/team.git', 'any empty repository will do'],
+        ['git init --bare -b main /srv/git/team.git', 'any empty repository will do'],
         ['git-mesh init --remote /srv/git/team.git --machine studio', 'make the mesh there'],
         ['git-mesh init', 'a mesh of this machine alone'],
       ),

@@ -1,4 +1,5 @@
 import type { CheckinResult } from '@git-mesh/core';
+import { cliWords } from '../cli-words.js';
 import { relativeTime } from '../relative-time.js';
 import type { Render } from '../view.js';
 import { freezeLines } from './freezes.js';
@@ -17,7 +18,7 @@ export const checkinView: Render<CheckinResult> = (result, context) => {
   const until = `expires ${relativeTime(record.expires_at, nowMs)}`;
   const described = [until, ...facts].join(' · ');
   if (result.preview) {
-    return { text: `Would check in ${who}: ${described}\n${visible(result.next, 300)}`, kind: 'answer' };
+    return { text: `Would check in ${who}: ${described}\n${visible(cliWords(result.next), 300)}`, kind: 'answer' };
   }
 
   const lines = [

@@ -1,6 +1,9 @@
 import type { MembershipResult } from '@git-mesh/core';
 import type { Render } from '../view.js';
 
+/** One word of a command line as a person would type it. */
+const shellWord = (text: string): string => (/^[\w@%+=:,./~-]+$/.test(text) ? text : `"${text}"`);
+
 /** For `init` and `join`, which differ in one word. */
 export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult> {
   return (result, { style, visible }) => {
@@ -10,8 +13,9 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
       `  store   ${result.store}`,
       ...result.remotes.map((remote) => `  remote  ${visible(remote.url, 500)}`),
     ];
-    if (verb === 'made' && result.remotes.length > 0) {
-      lines.push('On another machine: git-mesh join <that repository>');
+    const [remote] = result.remotes;
+    if (verb === 'made' && remote !== undefined) {
+      lines.push(`On another machine: git-mesh join ${shellWord(visible(remote.url, 500))}`);
     }
     lines.push(`Next: git-mesh checkin <agent>, or add the server to an agent: git-mesh help mcp`);
     const warnings = result.writable

@@ -1,4 +1,5 @@
 import type { SendResult, SyncSummary } from '@git-mesh/core';
+import { cliWords } from '../cli-words.js';
 import type { Render } from '../view.js';
 import { syncWarnings } from './sync-warnings.js';
 
@@ -15,7 +16,7 @@ export function sendView(sync: SyncSummary): Render<SendResult> {
       result.duplicate === true
         ? `Sent before under this key: ${what}.`
         : `Sent ${what}.${reaches} ${style.dim(result.id)}`;
-    const warnings = result.warning === undefined ? [] : [visible(result.warning, 500)];
+    const warnings = result.warning === undefined ? [] : [visible(cliWords(result.warning), 1000)];
     return { text, kind: 'confirmation', warnings: [...warnings, ...syncWarnings(sync, context)] };
   };
 }

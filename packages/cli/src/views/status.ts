@@ -1,4 +1,5 @@
 import type { RemoteStatus, StatusResult } from '@git-mesh/core';
+import { counted } from '../counted.js';
 import { relativeTime } from '../relative-time.js';
 import type { Render, ViewContext } from '../view.js';
 import { problemLines } from './problems.js';
@@ -33,7 +34,7 @@ export const statusView: Render<StatusResult> = (status, context) => {
       ? ['remote   none']
       : status.remotes.flatMap((remote) => remoteLines(remote, context))),
     `agents   ${status.agents.alive} alive, ${status.agents.known} known`,
-    `journal  ${status.journal.entries} entries, last message #${status.journal.highest}`,
+    `journal  ${counted(status.journal.entries, 'entry', 'entries')}, last message #${status.journal.highest}`,
   ];
   if (status.problems.length > 0) lines.push('', ...problemLines(status.problems, context), 'More: git-mesh doctor');
   return { text: lines.join('\n'), kind: 'answer' };

@@ -1,4 +1,5 @@
 import type { SyncSummary } from '@git-mesh/core';
+import { counted } from '../counted.js';
 import { relativeTime } from '../relative-time.js';
 import type { ViewContext } from '../view.js';
 import { oneLine } from './one-line.js';
@@ -9,7 +10,7 @@ export function syncWarnings(sync: SyncSummary, context: ViewContext): string[] 
   const scope = sync.state === 'offline' ? 'no remote could be reached' : 'not every remote could be reached';
   const last =
     sync.last_ok_at === null ? 'never before' : `last exchange ${relativeTime(sync.last_ok_at, context.nowMs)}`;
-  const waiting = sync.queued > 0 ? `, ${sync.queued} commit${sync.queued === 1 ? '' : 's'} waiting to go out` : '';
+  const waiting = sync.queued > 0 ? `, ${counted(sync.queued, 'commit', 'commits')} waiting to go out` : '';
   const reason = sync.error === null ? '' : `: ${oneLine(sync.error.message, context)}`;
   return [`${scope} (${last}${waiting})${reason}`];
 }

@@ -29,14 +29,35 @@ export function messagesDue<Entry extends MessageFacts>(options: {
 }): DueMessage<Entry>[] {
   const { journal, now } = options;
   const due: DueMessage<Entry>[] = [];
-  const acksById = new Map<string, AckFacts[]>();
-  for (const ack of journal.acked) acksById.set(ack.id, [...(acksById.get(ack.id) ?? []), ack]);
+  const acksById = groupById(journal.acked);
   for (const entry of options.own) {
     const acks = acksById.get(entry.id) ?? [];
     if (now < dueAt(entry, acks, journal.messages)) continue;
     due.push({ entry, end: acks.length === 0 ? 'expire' : 'prune' });
   }
   return due.sort((a, b) => (a.entry.id < b.entry.id ? -1 : a.entry.id > b.entry.id ? 1 : 0));
+}
+
+/** When the first of `own` is due, if nothing more happens; Infinity where there is none. */
+export function firstMessageDue(options: {
+  own: readonly MessageFacts[];
+  journal: { readonly messages: readonly MessageFacts[]; readonly acked: readonly AckFacts[] };
+}): EpochMillis {
+  const { own, journal } = options;
+  const acksById = groupById(journal.acked);
+  let first = Infinity;
+  for (const entry of own) first = Math.min(first, dueAt(entry, acksById.get(entry.id) ?? [], journal.messages));
+  return first;
+}
+
+function groupById(acked: readonly AckFacts[]): Map<string, AckFacts[]> {
+  const acksById = new Map<string, AckFacts[]>();
+  for (const ack of acked) {
+    const known = acksById.get(ack.id);
+    if (known === undefined) acksById.set(ack.id, [ack]);
+    else known.push(ack);
+  }
+  return acksById;
 }
 
 function dueAt(entry: MessageFacts, acks: readonly AckFacts[], known: readonly MessageFacts[]): EpochMillis {

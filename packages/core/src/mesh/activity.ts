@@ -7,6 +7,7 @@ import type { MeshContext } from './context.js';
 import { renew } from './housekeeping.js';
 import { liveSession } from './sessions.js';
 import type { LiveSession } from './sessions.js';
+import { isDiskTrouble } from './write.js';
 
 /** A worker comes by every 5 s: what has less than this left is not left to it. */
 const urgentMs = 10_000;
@@ -24,7 +25,7 @@ export async function noteActivity(ctx: MeshContext, call: CallOptions, named: A
   for (const key of keys) {
     const live = await liveSession(ctx, branch, key as AgentKey);
     if (live === null) continue;
-    await ctx.store.local.touch(live.key, ctx.clock.now());
+    await touch(ctx, live.key);
     active.push(live);
   }
   return active;
@@ -45,7 +46,17 @@ export async function noteActivityAlone(ctx: MeshContext, call: CallOptions, nam
     await renew(ctx);
   } catch (error) {
     // Whoever holds the store so long may well renew it; a call that reads does not fail for it.
-    if (!(error instanceof MeshError) || error.errorName !== 'locked') throw error;
+    if (!isDiskTrouble(error) && !(error instanceof MeshError && error.errorName === 'locked')) throw error;
     ctx.logger.debug(`presence was not renewed: ${error.message}`);
+  }
+}
+
+/** On a disk that takes nothing any more, what only reads still answers. */
+export async function touch(ctx: MeshContext, key: AgentKey): Promise<void> {
+  try {
+    await ctx.store.local.touch(key, ctx.clock.now());
+  } catch (error) {
+    if (!isDiskTrouble(error)) throw error;
+    ctx.logger.warn(`the activity of ${key} could not be noted: ${error.message}`);
   }
 }

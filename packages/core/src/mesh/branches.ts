@@ -1,5 +1,5 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
-import type { AgentKey, EpochMillis, Handle, Oid, Ulid } from '../domain/ids.js';
+import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
 import { branchRef, handleOfRef, machinePath, parsePath, presencePath } from '../domain/layout.js';
 import { decodeMachine } from '../domain/machine.js';
 import { decodePresence } from '../domain/presence-record.js';
@@ -8,7 +8,8 @@ import type { Verified } from '../domain/results.js';
 import { lookupPath } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import type { Store } from '../store/store.js';
-import { TipMemo } from './tip-memo.js';
+import { TipMessages } from './in-tip.js';
+import { Memo } from './memo.js';
 import { regularFiles } from './tree-files.js';
 
 /** A machine's branch at its accepted tip. Never changes: a new tip is a new value. */
@@ -31,14 +32,15 @@ const maxPresenceRecords = 2_000;
 /** The accepted branches of the store, decoded and kept by commit id. */
 export class Branches {
   readonly #store: Store;
-  /** ULIDs of the own messages in the own tip, and paths of own acknowledgements of messages that are gone. */
-  readonly ownMessages: TipMemo<readonly Ulid[]> = new TipMemo<readonly Ulid[]>();
-  readonly staleAcks: TipMemo<readonly string[]> = new TipMemo<readonly string[]>();
+  readonly messages: TipMessages;
+  /** When the first own message in the tip is to leave it, while neither tip nor journal move. */
+  readonly nextDue: Memo<EpochMillis> = new Memo<EpochMillis>();
   readonly #byTip = new Map<Oid, Branch>();
   readonly #presence = new Map<Oid, PresenceRecord | null>();
 
   constructor(store: Store) {
     this.#store = store;
+    this.messages = new TipMessages(store.objects);
   }
 
   get own(): Handle {

@@ -13,7 +13,7 @@ import type { CheckinDone, CheckinResult, HerdrWake } from '../domain/results.js
 import { provenDead } from '../store/identity.js';
 import type { JournalView, SessionState } from '../store/ports.js';
 import { ackedHere } from './acknowledged.js';
-import { noteActivity } from './activity.js';
+import { noteActivity, touch } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inTips, isAddressed } from './inbox-entries.js';
 import { liveSession, numberBefore } from './sessions.js';
@@ -72,7 +72,7 @@ async function act(
     const said = eventOf(event, record.agent, { summary: presenceSummary(record) });
     ({ journal } = await commitChange(ctx, state, { edits, event: said }));
   }
-  await ctx.store.local.touch(key, now);
+  await touch(ctx, key);
   const others = await alsoCheckedIn(call, live);
   return {
     preview: false,

@@ -3,7 +3,8 @@ import { expireSummary, pruneSummary } from '../domain/commit-summary.js';
 import { agentKey, toIso } from '../domain/ids.js';
 import type { AgentKey } from '../domain/ids.js';
 import { presencePath } from '../domain/layout.js';
-import { messagesDue } from '../domain/message-prune.js';
+import { firstMessageDue, messagesDue } from '../domain/message-prune.js';
+import type { DueMessage } from '../domain/message-prune.js';
 import { effectiveExpiry, presencePruneDue } from '../domain/presence.js';
 import type { PresenceRecord } from '../domain/records.js';
 import type { MessageEntry } from '../store/ports.js';
@@ -70,14 +71,23 @@ async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<L
     if (!presencePruneDue(record, now, lastActivity)) continue;
     presence.push({ key, record, expiredAt: effectiveExpiry(record, lastActivity) });
   }
-  const own = await ownMessagesInTip(ctx, branch, journal);
-  const due = messagesDue({ own, journal, now });
+  const due = await dueMessages(ctx, { branch, journal });
   return {
     expired: due.filter(({ end }) => end === 'expire').map(({ entry }) => entry),
     pruned: due.filter(({ end }) => end === 'prune').map(({ entry }) => entry),
     presence,
     acks: await staleAcks(ctx, branch, journal),
   };
+}
+
+async function dueMessages(ctx: MeshContext, { branch, journal }: Locked): Promise<DueMessage<MessageEntry>[]> {
+  const now = ctx.clock.now();
+  const key = [branch.tip, journal.messages.length, journal.acked.length].join();
+  const first = await ctx.branches.nextDue.get(key, async () =>
+    firstMessageDue({ own: await ownMessagesInTip(ctx, branch, journal), journal }),
+  );
+  if (now < first) return [];
+  return messagesDue({ own: await ownMessagesInTip(ctx, branch, journal), journal, now });
 }
 
 const isNothing = ({ expired, pruned, presence, acks }: Leaving): boolean =>

@@ -1,12 +1,47 @@
-import type { Oid } from '../domain/ids.js';
-import { parsePath } from '../domain/layout.js';
-import { lookupPath } from '../domain/tree-edit.js';
-import type { JournalView, MessageEntry } from '../store/ports.js';
+import type { Handle, Oid, Ulid } from '../domain/ids.js';
+import { messageFolder, parsePath } from '../domain/layout.js';
+import { isFolder } from '../domain/git-tree.js';
+import { diffTree, lookupPath } from '../domain/tree-edit.js';
+import { MeshError } from '../errors.js';
+import type { JournalView, MessageEntry, Objects } from '../store/ports.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
-import { regularFiles } from './tree-files.js';
 
-const maxFiles = 200_000;
+const maxFiles = 500_000;
+
+/** The messages that stand in branches' tips, by ULID; a tip that moved is followed by what differs in it. */
+export class TipMessages {
+  readonly #objects: Objects;
+  readonly #known = new Map<Handle, { tree: Oid; ids: ReadonlySet<Ulid> }>();
+
+  constructor(objects: Objects) {
+    this.#objects = objects;
+  }
+
+  /** Those below `folders`, which must be the same at every call for a branch. */
+  async of(branch: Branch, folders: readonly string[]): Promise<ReadonlySet<Ulid>> {
+    const known = this.#known.get(branch.handle);
+    if (known?.tree === branch.tree) return known.ids;
+    const ids = new Set(known?.ids);
+    for (const prefix of folders) {
+      const changes = diffTree({
+        from: known?.tree ?? null,
+        to: branch.tree,
+        readTree: (oid) => this.#objects.tree(oid),
+        prefix,
+        maxEntries: maxFiles,
+      });
+      for await (const { path, mode, after } of changes) {
+        const place = parsePath(path);
+        if (place?.kind !== 'message') continue;
+        if (after !== null && mode === '100644') ids.add(place.id);
+        else ids.delete(place.id);
+      }
+    }
+    this.#known.set(branch.handle, { tree: branch.tree, ids });
+    return ids;
+  }
+}
 
 /** Own messages whose files stand in the own branch's tip. What was pruned long ago costs nothing here. */
 export async function ownMessagesInTip(
@@ -14,38 +49,40 @@ export async function ownMessagesInTip(
   branch: Branch,
   journal: JournalView,
 ): Promise<MessageEntry[]> {
-  const ids = await ctx.branches.ownMessages.get([branch], async () => {
-    const found = [];
-    for await (const { path } of regularFiles(ctx.store.objects, branch.tree, 'messages/', maxFiles)) {
-      const place = parsePath(path);
-      if (place?.kind === 'message') found.push(place.id);
-    }
-    return found;
-  });
-  return ids.map((id) => journal.byIdFrom(branch.handle, id)).filter((entry) => entry !== undefined);
+  const ids = await ctx.branches.messages.of(branch, ['messages/']);
+  return [...ids].map((id) => journal.byIdFrom(branch.handle, id)).filter((entry) => entry !== undefined);
 }
 
 /** Paths of own acknowledgements whose message is gone from its sender's accepted tip. */
-export async function staleAcks(ctx: MeshContext, branch: Branch, journal: JournalView): Promise<readonly string[]> {
-  const senders = await ctx.branches.all();
-  return ctx.branches.staleAcks.get([branch, ...senders], async () => {
-    const tips = new Map(senders.map((sender) => [sender.handle, sender]));
-    const stale: string[] = [];
-    for await (const { path } of regularFiles(ctx.store.objects, branch.tree, 'acks/', maxFiles)) {
+export async function staleAcks(ctx: MeshContext, branch: Branch, journal: JournalView): Promise<string[]> {
+  const readTree = (oid: Oid): ReturnType<typeof ctx.store.objects.tree> => ctx.store.objects.tree(oid);
+  const acks = await lookupPath({ root: branch.tree, readTree, path: 'acks' });
+  const stale: string[] = [];
+  const branches = await ctx.branches.all();
+  for (const folder of acks === null ? [] : await readTree(acks.oid)) {
+    const sender = branches.find(({ handle }) => handle === folder.name);
+    const standing = sender === undefined ? null : await standingFrom(ctx, sender);
+    // What cannot be told (a journal that was lost, a machine that is gone) stays.
+    if (sender === undefined || standing === null || !isFolder(folder)) continue;
+    for (const { name } of await readTree(folder.oid)) {
+      if (standing.has(name.slice(0, -'.yaml'.length) as Ulid)) continue;
+      const path = `acks/${sender.handle}/${name}`;
       const place = parsePath(path);
       if (place?.kind !== 'ack') continue;
-      const entry = journal.byIdFrom(place.sender, place.id);
-      const sender = tips.get(place.sender);
-      // What cannot be told (a journal that was lost, a machine that is gone) stays.
-      if (entry === undefined || sender === undefined) continue;
-      if (!(await stands(ctx, sender, entry))) stale.push(path);
+      if (journal.byIdFrom(sender.handle, place.id) !== undefined) stale.push(path);
     }
-    return stale;
-  });
+  }
+  return stale;
 }
 
-/** True while a message's file stands in its sender's accepted tip. */
-async function stands(ctx: MeshContext, sender: Branch, entry: MessageEntry): Promise<boolean> {
-  const readTree = (oid: Oid): ReturnType<typeof ctx.store.objects.tree> => ctx.store.objects.tree(oid);
-  return (await lookupPath({ root: sender.tree, readTree, path: entry.path })) !== null;
+/** Null where the sender's tip cannot be read. */
+async function standingFrom(ctx: MeshContext, sender: Branch): Promise<ReadonlySet<Ulid> | null> {
+  const { own, messages } = ctx.branches;
+  const folders = sender.handle === own ? ['messages/'] : [messageFolder(own), messageFolder('*')];
+  try {
+    return await messages.of(sender, folders);
+  } catch (error) {
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
 }

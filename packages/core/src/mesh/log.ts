@@ -5,10 +5,13 @@ import { agentKey, toIso } from '../domain/ids.js';
 import type { Handle, Oid } from '../domain/ids.js';
 import { parseLogInput } from '../domain/inputs.js';
 import type { LogInput } from '../domain/inputs.js';
+import { charterRef } from '../domain/layout.js';
 import type { EventLine } from '../domain/results.js';
 import { visibleText } from '../domain/visible-text.js';
+import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import { verifySshSignature } from '../store/ssh-signature.js';
+import { readCharter } from './charter.js';
 import type { MeshContext } from './context.js';
 
 interface Head {
@@ -46,6 +49,8 @@ async function* newestFirst(ctx: MeshContext, wanted: LogInput): AsyncGenerator<
     const commit = await ctx.store.objects.commit(branch.tip);
     heads.push({ handle: branch.handle, key: branch.machine?.key ?? null, oid: branch.tip, commit });
   }
+  const charter = await charterHead(ctx);
+  if (charter !== null && (wanted.machine ?? charter.handle) === charter.handle) heads.push(charter);
   while (heads.length > 0) {
     const newest = heads.reduce((a, b) => (b.commit.committer.at > a.commit.committer.at ? b : a));
     yield newest;
@@ -53,6 +58,19 @@ async function* newestFirst(ctx: MeshContext, wanted: LogInput): AsyncGenerator<
     const index = heads.indexOf(newest);
     if (parent === undefined) heads.splice(index, 1);
     else heads[index] = { ...newest, oid: parent, commit: await ctx.store.objects.commit(parent) };
+  }
+}
+
+/** The founding of the mesh, as its founder's act; null where the store's copy of the charter cannot be read. */
+async function charterHead({ store }: MeshContext): Promise<Head | null> {
+  const oid = await store.refs.read(charterRef(store.config.ref_prefix));
+  if (oid === null) return null;
+  try {
+    const { founder } = await readCharter(store.objects, oid);
+    return { handle: founder.handle, key: founder.key, oid, commit: await store.objects.commit(oid) };
+  } catch (error) {
+    if (error instanceof MeshError) return null;
+    throw error;
   }
 }
 

@@ -17,6 +17,7 @@ import type { JournalView, MessageEntry } from '../store/ports.js';
 import { noteActivity } from './activity.js';
 import { aliveAgents } from './agents.js';
 import type { MeshContext } from './context.js';
+import { clearsNothing } from './freeze-clear.js';
 import { liveSession } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Locked } from './write.js';
@@ -63,7 +64,9 @@ export async function send(ctx: MeshContext, input: unknown, call: CallOptions):
     });
     const entry = journal.byIdFrom(ctx.branches.own, record.id);
     if (entry === undefined) throw new Error(`message ${record.id} is committed but not in the journal`);
-    const warning = [sender.warning, noReader(target)].filter((text) => text !== null).join(' ');
+    const warning = [sender.warning, noReader(target), clearsNothing(ctx, journal, entry)]
+      .filter((text) => text !== null)
+      .join(' ');
     return { ...result(ctx, journal, entry, target), ...(warning === '' ? {} : { warning }) };
   });
 }
@@ -169,7 +172,7 @@ function lastOwnUlid(journal: JournalView, own: Handle): Ulid | null {
 }
 
 /** @throws MeshError `unknown_message` for a number that this machine never gave. A ULID may name what is not here. */
-export function resolveReference(journal: JournalView, reference: Ulid | number | undefined): Ulid | null {
+function resolveReference(journal: JournalView, reference: Ulid | number | undefined): Ulid | null {
   if (typeof reference !== 'number') return reference ?? null;
   const entry = journal.byNumber(reference);
   if (entry !== undefined) return entry.id;

@@ -1,15 +1,17 @@
 import { agentKey, toIso } from '../domain/ids.js';
-import type { AgentId, IsoTime } from '../domain/ids.js';
+import type { AgentId, EpochMillis, IsoTime } from '../domain/ids.js';
 import type { CommitEvent } from '../domain/records.js';
 import type { JournalView } from '../store/ports.js';
 import { commitOnBranch } from '../store/commit.js';
-import { journalOwnBranch } from './arrivals.js';
+import { MeshError } from '../errors.js';
+import { arrivalsOf, journalOwnBranch } from './arrivals.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { withEntries } from './journal-overlay.js';
 import { ridingRenewals } from './renewals.js';
 
 /** How long a command waits for another process that holds the store, before 423. */
-export const lockTimeoutMs = 15_000;
+const lockTimeoutMs = 15_000;
 
 /** The state of the store as one holder of its lock sees it. */
 export interface Locked {
@@ -52,7 +54,31 @@ export async function commitChange(ctx: MeshContext, state: Locked, change: Chan
     at: now,
   });
   const branch = await ctx.branches.ownBranch();
-  return { branch, journal: await journalOwnBranch(ctx.store, branch, now) };
+  return { branch, journal: await journalCommitted(ctx, state, branch, now) };
+}
+
+/**
+ * The commit is made: a disk that fills up right after it must not make a failure of it, or the caller would send again
+ * what is stored. The next holder of the lock journals it, under the number that the commit itself names.
+ */
+async function journalCommitted(
+  ctx: MeshContext,
+  state: Locked,
+  branch: Branch,
+  now: EpochMillis,
+): Promise<JournalView> {
+  try {
+    return await journalOwnBranch(ctx.store, branch, now);
+  } catch (error) {
+    if (!isDiskTrouble(error)) throw error;
+    ctx.logger.warn(`the journal could not be written, which is made up for later: ${error.message}`);
+    return withEntries(state.journal, await arrivalsOf(ctx.store, branch, state.journal, now));
+  }
+}
+
+/** What a full or read-only disk answers to a write. */
+export function isDiskTrouble(error: unknown): error is MeshError {
+  return error instanceof MeshError && (error.errorName === 'disk_full' || error.errorName === 'read_only');
 }
 
 /** An event of the machine itself or of an agent, with nothing in it yet. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { Fs } from './fs.js';
+import type { Fs, FsFile } from './fs.js';
 import { isErrno } from './fs.js';
 
 /** `tmp_` is what git itself takes for a leftover in its object folders, and prunes. */
@@ -12,6 +12,34 @@ export function temporaryPath(folder: string): string {
   return join(folder, `${temporaryPrefix}${process.pid}_${randomUUID()}`);
 }
 
+/** A temporary file with its bytes, still open. */
+export interface OpenTemporary {
+  path: string;
+  file: FsFile;
+}
+
+/**
+ * A temporary file with these bytes, left open so that several can be synced together: a file made while another one is
+ * being flushed waits for the whole flush. On failure no file is left.
+ */
+export async function openTemporary(
+  fs: Fs,
+  folder: string,
+  bytes: Uint8Array,
+  options: { mode?: number } = {},
+): Promise<OpenTemporary> {
+  const path = temporaryPath(folder);
+  const file = await fs.open(path, 'new', options.mode);
+  try {
+    await file.write(bytes);
+    return { path, file };
+  } catch (error) {
+    await file.close();
+    await discard(fs, path);
+    throw error;
+  }
+}
+
 /** A temporary file with these bytes. With `sync` they are on the disk when this resolves; on failure no file is left. */
 export async function writeTemporary(
   fs: Fs,
@@ -19,11 +47,9 @@ export async function writeTemporary(
   bytes: Uint8Array,
   options: { sync: boolean; mode?: number },
 ): Promise<string> {
-  const path = temporaryPath(folder);
-  const file = await fs.open(path, 'new', options.mode);
+  const { path, file } = await openTemporary(fs, folder, bytes, options);
   try {
     try {
-      await file.write(bytes);
       if (options.sync) await file.sync();
     } finally {
       await file.close();

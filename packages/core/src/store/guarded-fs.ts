@@ -53,7 +53,7 @@ function relativePath(root: string, path: string): string {
 }
 
 /** Null for a failure that is no trouble of the disk's. */
-export function storageError(error: unknown, at: { what: 'read' | 'write'; shown: string }): MeshError | null {
+function storageError(error: unknown, at: { what: 'read' | 'write'; shown: string }): MeshError | null {
   const code = errnoOf(error);
   const options = { data: { path: at.shown, errno: code }, cause: error };
   switch (code) {

@@ -17,7 +17,7 @@ function message(n: number, rest: Partial<MessageEntry> = {}): MessageEntry {
   return {
     kind: 'message',
     n,
-    id: `01J0000000000000000000${String(n).padStart(4, '0')}` as Ulid,
+    id: `01J${String(n).padStart(23, '0')}` as Ulid,
     sender: 'studio' as Handle,
     agent: null,
     to: '*',
@@ -96,6 +96,12 @@ describe('the journal', () => {
     expect((await other().view()).highest).toBe(10_000);
     await journal.append([message(10_001)], durable);
     expect((await other().view()).highest).toBe(10_001);
+  });
+
+  it('takes in nothing that it could not read again', async () => {
+    const wrong = message(1, { id: 'x' as Ulid });
+    await expect(journal.append([message(2), wrong], durable)).rejects.toThrow('field "id"');
+    expect((await other().view()).messages).toEqual([]);
   });
 
   it('ignores a torn last line wherever it is cut, and the next append cuts it off', async () => {

@@ -10,8 +10,6 @@ import { LiveJournalView } from './journal-view.js';
 import type { Journal, JournalEntry, JournalView } from './ports.js';
 
 const formatNumber = 1;
-/** How much before the place we stopped at is compared, to notice a file that was replaced by another. */
-const tailBytes = 64;
 const lineFeed = 10;
 
 /** What was read of one file. */
@@ -22,6 +20,7 @@ interface Progress {
   /** Where the last whole line ends. */
   offset: number;
   lines: number;
+  /** The last whole line, checksum included: a file that has another one there was replaced. */
   tail: Buffer;
   /** The size at the last look; past `offset` there is a torn line. */
   size: number;
@@ -87,7 +86,7 @@ export class FileJournal implements Journal {
     try {
       // A torn last line is no entry: nothing may be joined to it.
       if ((await file.stat()).size > this.#progress.offset) await file.truncate(this.#progress.offset);
-      const bytes = Buffer.from(lines.map(encodeLine).join(''));
+      const bytes = Buffer.from(lines.map(encodeChecked).join(''));
       await this.#writeAll(file, bytes, durable);
       this.#take(bytes);
       this.#note(await file.stat());
@@ -176,7 +175,7 @@ export class FileJournal implements Journal {
       start = end + 1;
     }
     progress.offset += bytes.length;
-    progress.tail = Buffer.from(Buffer.concat([progress.tail, bytes]).subarray(-tailBytes));
+    if (bytes.length > 0) progress.tail = Buffer.from(bytes.subarray(bytes.lastIndexOf(lineFeed, -2) + 1));
   }
 
   #takeEntry(line: Buffer): string | null {
@@ -206,6 +205,14 @@ export class FileJournal implements Journal {
     this.#turn = mine.catch(() => undefined);
     return mine;
   }
+}
+
+/** What we could not read again must not be written. */
+function encodeChecked(line: JournalLine): string {
+  const encoded = encodeLine(line);
+  const read = decodeLine(Buffer.from(encoded.slice(0, -1)));
+  if (read.kind === 'damaged') throw new Error(`a wrong ${line.kind} was to be put into the journal: ${read.reason}`);
+  return encoded;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -10,7 +10,6 @@ import { keyOfBlob, publicBlob, publicLine } from './public-key.js';
 import { signSsh } from './ssh-signature.js';
 import { SshReader, armour, sshString, uint32, unarmour } from './ssh-wire.js';
 
-export { checkPublicKey, keyFingerprint } from './public-key.js';
 export { verifySshSignature } from './ssh-signature.js';
 
 const label = 'OPENSSH PRIVATE KEY';

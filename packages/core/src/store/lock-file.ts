@@ -38,18 +38,25 @@ export async function publishLock(
     await fs.link(temporary, path);
     return true;
   } catch (error) {
+    // A network share may have made the link and lost the answer.
+    if (await isOurs(fs, path, holder)) return true;
     if (isErrno(error, 'EEXIST')) return false;
     if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL', 'EISDIR')) throw error;
   } finally {
     await discard(fs, temporary);
   }
-  return publishFolder(fs, path, { bytes, temporaries });
+  return publishFolder(fs, path, { holder, bytes, temporaries });
+}
+
+async function isOurs(fs: Fs, path: string, { nonce }: Holder): Promise<boolean> {
+  const state = await readLock(fs, path);
+  return state.kind === 'held' && state.holder.nonce === nonce;
 }
 
 async function publishFolder(
   fs: Fs,
   path: string,
-  { bytes, temporaries }: { bytes: Uint8Array; temporaries: string },
+  { holder, bytes, temporaries }: { holder: Holder; bytes: Uint8Array; temporaries: string },
 ): Promise<boolean> {
   const folder = temporaryPath(temporaries);
   await fs.makeFolder(folder);
@@ -64,6 +71,7 @@ async function publishFolder(
     return true;
   } catch (error) {
     await fs.removeAll(folder);
+    if (await isOurs(fs, path, holder)) return true;
     // Windows has another error for it, which may have become one of ours on the way.
     if (isErrno(error, 'EEXIST', 'ENOTEMPTY', 'ENOTDIR') || (await fs.stat(path)) !== null) return false;
     throw error;

@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 import { constants, deflate, deflateSync, inflate, inflateSync } from 'node:zlib';
 import type { GitObject, ObjectType } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
-import { discard, readIfThere, writeTemporary } from './durable-fs.js';
+import { discard, openTemporary, readIfThere } from './durable-fs.js';
+import type { OpenTemporary } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
 import { hashObject, isObjectType, objectHeader } from './object-id.js';
@@ -26,6 +27,12 @@ export interface NewObject {
   oid: Oid;
   type: ObjectType;
   data: Uint8Array;
+}
+
+/** An object whose bytes are on the disk, under a temporary name. */
+interface Written {
+  oid: Oid;
+  temporary: string;
 }
 
 export type LooseRead = GitObject | 'missing' | 'damaged' | 'too large';
@@ -67,15 +74,9 @@ export class LooseObjects {
    */
   async write(objects: readonly NewObject[]): Promise<void> {
     const absent = await inBatches(objects, async (object) => ((await this.#isIntact(object)) ? [] : [object]));
-    const written: { temporary: string; oid: Oid }[] = [];
+    const written: Written[] = [];
     try {
-      await inBatches(absent.flat(), async ({ oid, type, data }) => {
-        const bytes = await deflated(Buffer.concat([objectHeader(type, data.length), data]));
-        written.push({
-          oid,
-          temporary: await writeTemporary(this.#fs, this.#folder, bytes, { sync: true, mode: 0o444 }),
-        });
-      });
+      for (const group of groups(absent.flat(), writersAtOnce)) written.push(...(await this.#writeGroup(group)));
     } catch (error) {
       await Promise.all(written.map(({ temporary }) => discard(this.#fs, temporary)));
       throw error;
@@ -83,7 +84,25 @@ export class LooseObjects {
     await this.#publish(written, absent.flat());
   }
 
-  async #publish(written: { temporary: string; oid: Oid }[], inOrder: readonly NewObject[]): Promise<void> {
+  /** Do not interleave: all files are made before the first is synced (see {@link openTemporary}). */
+  async #writeGroup(group: readonly NewObject[]): Promise<Written[]> {
+    const open: (OpenTemporary & { oid: Oid })[] = [];
+    try {
+      for (const { oid, type, data } of group) {
+        const bytes = await deflated(Buffer.concat([objectHeader(type, data.length), data]));
+        open.push({ oid, ...(await openTemporary(this.#fs, this.#folder, bytes, { mode: 0o444 })) });
+      }
+      await inBatches(open, ({ file }) => file.sync());
+    } catch (error) {
+      await Promise.allSettled(open.map(({ file }) => file.close()));
+      await Promise.all(open.map(({ path }) => discard(this.#fs, path)));
+      throw error;
+    }
+    await inBatches(open, ({ file }) => file.close());
+    return open.map(({ oid, path }) => ({ oid, temporary: path }));
+  }
+
+  async #publish(written: readonly Written[], inOrder: readonly NewObject[]): Promise<void> {
     const temporaries = new Map(written.map(({ oid, temporary }) => [oid, temporary]));
     const folders = new Set<string>();
     try {
@@ -142,11 +161,15 @@ function parseLoose(oid: Oid, raw: Buffer): LooseRead {
   return hashObject(type, data) === oid ? { type, data } : 'damaged';
 }
 
+function* groups<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}
+
 async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  for (let at = 0; at < items.length; at += writersAtOnce) {
+  for (const group of groups(items, writersAtOnce)) {
     // All of a batch end before a failure is thrown, so that no write is under way when the caller tidies up.
-    const settled = await Promise.allSettled(items.slice(at, at + writersAtOnce).map(work));
+    const settled = await Promise.allSettled(group.map(work));
     for (const result of settled) {
       if (result.status === 'rejected') throw result.reason;
       results.push(result.value);

@@ -5,16 +5,31 @@ import type { Fs, FsFile, FsStat } from './fs.js';
 import { isErrno } from './fs.js';
 
 const onWindows = process.platform === 'win32';
+/** How long steps made in place may keep everything else in the process from running. */
+const longestRunMs = 10;
 const fsync = promisify(fs.fsync);
 const readFile = promisify(fs.readFile);
 
 /** A file up to this size is read at once: its bytes are most likely in memory already. */
 const smallFileBytes = 256 * 1024;
 
+/** Awaiting what is settled already never leaves the microtasks: without this a loop of reads would starve all timers. */
+class Breath {
+  #turnBegan = performance.now();
+
+  async after<Result>(result: Result): Promise<Result> {
+    if (performance.now() - this.#turnBegan < longestRunMs) return result;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#turnBegan = performance.now();
+    return result;
+  }
+}
+const breath = new Breath();
+
 /**
  * The real disk. A commit is some eighty steps of a few microseconds each, and a hop through node's thread pool costs
  * ten times as much as one of them: so they are made in place. What really waits for the disk, fsync and large reads,
- * goes through the pool, many at once.
+ * goes through the pool, many at once. A long row of steps lets timers and sockets have their turn every few milliseconds.
  */
 export const nodeFs: Fs = {
   open: settled((path, how, mode = 0o666) => {
@@ -26,7 +41,7 @@ export const nodeFs: Fs = {
     const file = fs.openSync(path, 'r');
     try {
       const large = fs.fstatSync(file).size > smallFileBytes;
-      return large ? await readFile(file) : fs.readFileSync(file);
+      return large ? await readFile(file) : await breath.after(fs.readFileSync(file));
     } finally {
       fs.closeSync(file);
     }
@@ -109,7 +124,7 @@ function nodeFile(file: number): FsFile {
 function settled<Args extends unknown[], Result>(step: (...args: Args) => Result): (...args: Args) => Promise<Result> {
   return (...args) => {
     try {
-      return Promise.resolve(step(...args));
+      return breath.after(step(...args));
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }

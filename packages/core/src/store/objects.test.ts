@@ -108,17 +108,18 @@ describe('objects', () => {
     const person = ['-c', 'user.name=x', '-c', 'user.email=x@y'];
     const tip = await git(store.dir, ...person, 'commit-tree', tree.toString().trim(), '-m', 'x');
     await git(store.dir, 'update-ref', 'refs/heads/main', tip);
-    let busy = true;
+    const repacking = new AbortController();
     const repack = (async (): Promise<void> => {
       for (let n = 0; n < 8; n++) {
         await git(store.dir, 'repack', '-adfq', `--depth=${n % 2 === 0 ? 1 : 20}`);
         await fresh().write([blob(`more ${n}`)]);
       }
-      busy = false;
-    })();
+    })().finally(() => {
+      repacking.abort();
+    });
     let reads = 0;
     const reader = fresh();
-    while (busy) {
+    while (!repacking.signal.aborted) {
       for (const oid of oids) {
         // A new reader has nothing cached; the other one has packs cached that are gone.
         expect((await fresh().read(oid)).type).toBe('blob');

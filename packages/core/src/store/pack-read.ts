@@ -141,7 +141,7 @@ export function badPack(reason: string): MeshError {
   return new MeshError('protocol_error', `a pack is not valid: ${reason}; nothing of it was taken in, fetch again`);
 }
 
-export function tooLarge(bytes: number, { maxObjectBytes }: { maxObjectBytes: number }): MeshError {
+function tooLarge(bytes: number, { maxObjectBytes }: { maxObjectBytes: number }): MeshError {
   return new MeshError(
     'payload_too_large',
     `a pack holds an object of ${bytes} bytes, more than the ${maxObjectBytes} allowed: nothing of it was taken in`,

@@ -4,7 +4,7 @@ import { deflate } from 'node:zlib';
 import type { GitObject } from '../domain/git-object.js';
 
 const deflateAsync = promisify(deflate);
-export const packTypes = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
+const packTypes = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
 
 /** A version 2 pack of these objects, none as a delta. */
 export async function encodePack(objects: readonly GitObject[]): Promise<Uint8Array> {

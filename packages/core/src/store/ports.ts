@@ -9,9 +9,12 @@ import type { MessageType } from '../domain/records.js';
 export interface Objects {
   /** @throws MeshError `store_damaged` when the object is missing or unreadable. */
   read(oid: Oid): Promise<GitObject>;
-  /** @throws MeshError `store_damaged` when missing, unreadable or no commit. */
+  /** @throws MeshError `store_damaged` when missing, unreadable or no commit; `protocol_error` when its content is malformed. */
   commit(oid: Oid): Promise<CommitObject>;
-  /** Entries in git's order. @throws MeshError `store_damaged` when missing, unreadable or no tree. */
+  /**
+   * Entries in git's order.
+   * @throws MeshError `store_damaged` when missing, unreadable or no tree; `protocol_error` when its content is malformed.
+   */
   tree(oid: Oid): Promise<readonly TreeEntry[]>;
   /** @throws MeshError `store_damaged` when missing or no blob; `payload_too_large` past `maxBytes`. */
   blob(oid: Oid, maxBytes: number): Promise<Uint8Array>;
@@ -35,7 +38,8 @@ export interface Refs {
   list(prefix: string): Promise<{ ref: RefName; oid: Oid }[]>;
   /**
    * Moves a ref atomically and durably under git's own `<ref>.lock`; `expected: null` creates, `next: null` deletes.
-   * A leftover `<ref>.lock` older than 10 minutes is removed while the store lock is held.
+   * A `<ref>.lock` of ours names its holder and is taken over with proof of the holder's death; one that names no one
+   * (git's own) is removed once it is older than 10 minutes.
    * @throws MeshError `conflict` when the ref is not at `expected`; `locked` when another process holds `<ref>.lock`.
    */
   update(ref: RefName, change: { expected: Oid | null; next: Oid | null }): Promise<void>;

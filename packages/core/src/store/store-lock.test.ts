@@ -160,6 +160,12 @@ describe('the store lock', () => {
     expect(await readdir(join(dir, 'mesh'))).toEqual([]);
   });
 
+  it.each(['EIO', 'ENOTSUP'] as const)('is ours when it was made and the answer was %s', async (what) => {
+    const lossy = faultyFs(nodeFs, { steps: ['link'], at: 1, when: 'after', what });
+    expect(await withStoreLock(lossy, dir, () => Promise.resolve('ours'), { timeoutMs: 100 })).toBe('ours');
+    expect(await readdir(join(dir, 'mesh'))).toEqual([]);
+  });
+
   it('is released when the work fails, and gives its error', async () => {
     const failing = withStoreLock(nodeFs, dir, () => Promise.reject(new Error('the work failed')));
     await expect(failing).rejects.toThrow('the work failed');

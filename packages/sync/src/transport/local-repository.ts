@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MeshError } from '@git-mesh/core';
 import { otherObjectFormat } from './advertisement.js';
 
-const makeOne = 'make a bare repository with: git init --bare PATH';
+const makeOne = 'make a bare repository with: git init --bare -b main PATH';
 
 /**
  * Looks at what is at `path` before git does, whose own words are translated and do not tell these cases apart.

@@ -1,0 +1,55 @@
+import type { MeshError } from '@git-mesh/core';
+
+/** What an argument of a tool is on the command line. Those of a plain name (`role`) are options of that name. */
+const argumentNames: Readonly<Record<string, string>> = {
+  agent_id: 'AGENT',
+  msg_type: 'TYPE',
+  to: 'TO',
+  to_agent: '--to-agent',
+  from_agent: '--from',
+  in_reply_to: '--reply-to',
+  ttl_seconds: '--ttl',
+  message_ids: 'ID',
+  wait_seconds: '--wait',
+  herdr_pane: '--herdr-pane',
+  caps: '--cap',
+};
+
+/** The use cases speak of tools, since agents read them most. In order: a later one sees what an earlier one left. */
+const phrases: readonly (readonly [RegExp, string])[] = [
+  [/\b[Cc]all agent_\w+ again with confirm: true\b/g, 'Run it again without --dry-run'],
+  [/\bcall agent_(checkin|checkout|inbox|ack)(?: with confirm: true)?(?!\w)/g, 'run git mesh $1 AGENT'],
+  [/\bagent_mesh_status\b/g, 'git mesh status'],
+  [/\bagents_list\b/g, 'git mesh agents'],
+  [/\bagent_(checkin|checkout|inbox|ack|send|sent)\b/g, 'git mesh $1'],
+  [/\bmessage_id values\b/g, 'message numbers'],
+  [/\bmessage_id\b/g, 'message number'],
+  [/\bagent_id\b/g, 'agent name'],
+];
+
+/** A use case's text for a person at a command line. What it quotes stays as it is. */
+export function cliWords(text: string): string {
+  return text
+    .split(/("(?:[^"\\]|\\.)*")/)
+    .map((part, i) => (i % 2 === 1 ? part : reworded(part)))
+    .join('');
+}
+
+function reworded(text: string): string {
+  let words = text;
+  for (const [pattern, replacement] of phrases) words = words.replace(pattern, replacement);
+  return words.replace(/\b[a-z]+_[a-z]+\b/g, (word) => (Object.hasOwn(argumentNames, word) ? optionOf(word) : word));
+}
+
+const optionOf = (argument: string): string => argumentNames[argument] ?? `--${argument}`;
+
+/** An error's message as the command line says it: the argument at its head is the one that was typed. */
+export function cliMessage({ message, data }: Pick<MeshError, 'message' | 'data'>): string {
+  const { argument, agent_id: agent } = data;
+  const head = typeof argument === 'string' ? `${argument}: ` : '';
+  const named = head !== '' && !head.includes('.') && message.startsWith(head);
+  const text = named
+    ? `${optionOf(head.replace(/(\[\d+\])?: $/, ''))}: ${cliWords(message.slice(head.length))}`
+    : cliWords(message);
+  return typeof agent === 'string' ? text.replace('run git mesh checkin AGENT', `run git mesh checkin ${agent}`) : text;
+}
