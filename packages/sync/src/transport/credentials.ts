@@ -10,7 +10,7 @@ export interface Credential {
 }
 
 /** GitHub, GitLab, Gitea and Bitbucket take any or this name beside a token. */
-export const defaultTokenUser = 'x-access-token';
+const defaultTokenUser = 'x-access-token';
 
 /**
  * Who we are for one host. Nothing is looked up before the host asks; what it took is kept in memory, and only there.

@@ -12,7 +12,7 @@ const maxOutputBytes = 256 * 1024;
  * without what would point it at a repository, trace it, or let it ask anybody anything. git-mesh's own variables
  * (GIT_MESH_TOKEN above all) are not handed on.
  */
-export function userGitEnv(env: Env): Record<string, string> {
+function userGitEnv(env: Env): Record<string, string> {
   const clean: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     const upper = name.toUpperCase();
