@@ -26,13 +26,13 @@ async function serversWords(response: HttpResponse, secrets: readonly string[]):
 
 /**
  * The error that an answer other than 2xx stands for, with the server's own words where it said any in plain text.
- * 401 auth_failed · 403 auth_failed · 404, 410 remote_not_found · 407 auth_failed · 413 payload_too_large ·
+ * 401 auth_failed · 403 auth_failed, where we push push_refused · 404, 410 remote_not_found · 407 auth_failed · 413 payload_too_large ·
  * 429, 5xx unreachable · others protocol_error. `data.retry_after_ms` where the server says how long to wait;
  * `data.http_status` always. `secrets` are taken out of the words.
  */
 export async function statusError(
   response: HttpResponse,
-  options: { secrets: readonly string[]; tried: readonly string[]; now: number },
+  options: { secrets: readonly string[]; tried: readonly string[]; pushing: boolean; now: number },
 ): Promise<MeshError> {
   const words = await serversWords(response, options.secrets);
   const said = words === '' ? '' : `. It says: ${words}`;
@@ -47,11 +47,13 @@ export async function statusError(
     case 401:
       return new MeshError('auth_failed', `${refusedWho(options.tried)} (401)${said}`, { data });
     case 403:
-      return new MeshError(
-        'auth_failed',
-        `the remote forbids this (403)${wait}: whoever it takes us for may not read it, or not push to it${said}`,
-        { data },
-      );
+      return options.pushing
+        ? new MeshError('push_refused', `the remote forbids whoever it takes us for to push (403)${wait}${said}`, {
+            data,
+          })
+        : new MeshError('auth_failed', `the remote forbids whoever it takes us for to read (403)${wait}${said}`, {
+            data,
+          });
     case 404:
     case 410:
       return new MeshError(

@@ -10,6 +10,8 @@ export interface HttpSessionOptions {
   base: URL;
   /** Null for nobody's. */
   credentials: Credentials | null;
+  /** Whether a 403 refuses a push, or reading. */
+  pushing: boolean;
   signal: AbortSignal;
   connect: (to: URL) => Promise<HttpClient>;
 }
@@ -147,7 +149,7 @@ export class HttpSession {
     const secrets = this.#sent.flatMap((each) => [each.password, basicAuthorization(each).slice('Basic '.length)]);
     const tried = [...new Set(this.#tried.map(({ source }) => source))];
     const scheme = response.headers['www-authenticate'];
-    const error = await statusError(response, { secrets, tried, now: Date.now() });
+    const error = await statusError(response, { secrets, tried, pushing: this.#options.pushing, now: Date.now() });
     response.drop();
     if (response.status !== 401 || offersBasic(response)) throw error;
     throw new MeshError(

@@ -151,6 +151,12 @@ describe('httpTransport', () => {
     expect(error.data['retry_after_ms']).toBe(retryAfter);
   });
 
+  it('takes 403 for a refused push where we push', async () => {
+    answer(403, { 'content-type': 'text/plain' }, 'Write access not granted.');
+    const opened = reach().open('git-receive-pack', { signal });
+    expect((await expectError('push_refused', () => opened)).message).toContain('Write access not granted.');
+  });
+
   it('reads a date in Retry-After', async () => {
     answer(429, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
     const error = await expectError('unreachable', () => open());

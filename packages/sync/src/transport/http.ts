@@ -44,6 +44,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
       const session = new HttpSession({
         base,
         credentials,
+        pushing: service === 'git-receive-pack',
         signal,
         connect: async (to) =>
           new HttpClient({ signal, idleMs: options.idleMs ?? defaultIdleMs, ...(await ways.to(to, signal)) }),
