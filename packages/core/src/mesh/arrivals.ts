@@ -11,6 +11,7 @@ import type { JournalEntry, JournalView, MessageEntry } from '../store/ports.js'
 import type { Store } from '../store/store.js';
 import { Branches, maxRecordBytes } from './branches.js';
 import type { Branch } from './branches.js';
+import { believedAcks, receiptIsOurs } from './statements.js';
 
 /** A change at a path of a branch, from the journal's cursor to its tip. */
 interface Addition {
@@ -59,7 +60,7 @@ export async function arrivalsOf(
   if (branch.handle !== own) {
     for await (const addition of additions(receiptPath(own))) {
       const receipt = await tryDecode(() => read(store, addition.blob), decodeReceipt);
-      if (receipt === null) continue;
+      if (receipt === null || !(await receiptIsOurs(store, receipt))) continue;
       entries.push({ kind: 'receipt', machine: branch.handle, seq: receipt.delivered_through.seq, at: receipt.at });
     }
   }
@@ -169,7 +170,8 @@ async function readAcks(
       .filter((ack) => ack.id === record.id && ack.machine === branch.handle)
       .map((ack) => ack.agent.toLowerCase()),
   );
-  return record.acks
+  const believed = await believedAcks(store, view, { machine: branch.handle, record });
+  return believed
     .filter((ack) => !known.has(ack.agent.toLowerCase()))
     .map((ack) => ({ kind: 'acked', id: record.id, machine: branch.handle, agent: ack.agent, at: ack.at }));
 }
