@@ -34,7 +34,17 @@ export async function readWorker(dir: string): Promise<WorkerInfo | null> {
   // A time in the future is no proof of life: no holder of this machine writes one.
   if (renewedAt === null || Math.abs(Date.now() - renewedAt) > workerStaleMs) return null;
   const claim = await readClaim(dir);
-  return claim === null ? null : { pid: claim.pid, since: claim.since };
+  return claim === null || hasEnded(claim.pid) ? null : { pid: claim.pid, since: claim.since };
+}
+
+/** A killed worker's lock stays fresh for a while: what is sent in that time must not wait for nobody. */
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
 }
 
 /** When the lock was last renewed, in milliseconds of the file system's clock; null where there is no lock. */
