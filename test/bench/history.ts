@@ -61,13 +61,17 @@ export async function makeHistory(
   const residents: Resident[] = [];
   await inThePast(messages + 1, messages * secondsBetweenMessages * 1000, async (next) => {
     const studio = await open('studio');
-    residents.push(studio, await open('laptop'));
+    const laptop = await open('laptop');
+    residents.push(studio, laptop);
     await studio.mesh.syncNow();
     for (let n = 0; n < messages; n++) {
       next();
       await send(studio, 'laptop', n);
-      // As a worker would: a message leaves soon after it was sent.
-      if (n % 100 === 99) await studio.mesh.syncNow();
+      // As workers would: a message leaves and arrives soon after it was sent.
+      if (n % 100 === 99) {
+        await studio.mesh.syncNow();
+        await laptop.mesh.syncNow();
+      }
       if (n % 500 === 499) onProgress(n + 1);
     }
   });

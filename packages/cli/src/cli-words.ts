@@ -1,19 +1,19 @@
 import type { MeshError } from '@git-mesh/core';
 
 /** What an argument of a tool is on the command line. Those of a plain name (`role`) are options of that name. */
-const argumentNames: Readonly<Record<string, string>> = {
-  agent_id: 'AGENT',
-  msg_type: 'TYPE',
-  to: 'TO',
-  to_agent: '--to-agent',
-  from_agent: '--from',
-  in_reply_to: '--reply-to',
-  ttl_seconds: '--ttl',
-  message_ids: 'ID',
-  wait_seconds: '--wait',
-  herdr_pane: '--herdr-pane',
-  caps: '--cap',
-};
+const argumentNames: ReadonlyMap<string, string> = new Map([
+  ['agent_id', 'AGENT'],
+  ['msg_type', 'TYPE'],
+  ['to', 'TO'],
+  ['to_agent', '--to-agent'],
+  ['from_agent', '--from'],
+  ['in_reply_to', '--reply-to'],
+  ['ttl_seconds', '--ttl'],
+  ['message_ids', 'ID'],
+  ['wait_seconds', '--wait'],
+  ['herdr_pane', '--herdr-pane'],
+  ['caps', '--cap'],
+]);
 
 /** The use cases speak of tools, since agents read them most. In order: a later one sees what an earlier one left. */
 const phrases: readonly (readonly [RegExp, string])[] = [
@@ -38,18 +38,20 @@ export function cliWords(text: string): string {
 function reworded(text: string): string {
   let words = text;
   for (const [pattern, replacement] of phrases) words = words.replace(pattern, replacement);
-  return words.replace(/\b[a-z]+_[a-z]+\b/g, (word) => (Object.hasOwn(argumentNames, word) ? optionOf(word) : word));
+  return words.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => argumentNames.get(word) ?? word);
 }
 
-const optionOf = (argument: string): string => argumentNames[argument] ?? `--${argument}`;
+const optionOf = (argument: string): string => argumentNames.get(argument) ?? `--${argument}`;
 
 /** An error's message as the command line says it: the argument at its head is the one that was typed. */
 export function cliMessage({ message, data }: Pick<MeshError, 'message' | 'data'>): string {
   const { argument, agent_id: agent } = data;
-  const head = typeof argument === 'string' ? `${argument}: ` : '';
-  const named = head !== '' && !head.includes('.') && message.startsWith(head);
+  // `payload.repo` is a place in what was typed, and keeps its name.
+  const named = typeof argument === 'string' && !argument.includes('.') && message.startsWith(`${argument}: `);
   const text = named
-    ? `${optionOf(head.replace(/(\[\d+\])?: $/, ''))}: ${cliWords(message.slice(head.length))}`
+    ? `${optionOf(argument.replace(/\[\d+\]$/, ''))}${cliWords(message.slice(argument.length))}`
     : cliWords(message);
-  return typeof agent === 'string' ? text.replace('run git mesh checkin AGENT', `run git mesh checkin ${agent}`) : text;
+  return typeof agent === 'string'
+    ? text.replace('run git mesh checkin AGENT', () => `run git mesh checkin ${agent}`)
+    : text;
 }

@@ -171,6 +171,16 @@ describe('doctor', () => {
 });
 
 describe('guard', () => {
+  it('says nothing with --quiet where no freeze is in force', async () => {
+    const agents = { freezes: [], sync: syncOk };
+    expect(await runStubbed(['guard'], { results: { agents } })).toMatchObject({ code: 0, out: 'No freeze is in force.\n' }); // prettier-ignore
+    expect(await runStubbed(['guard', '--quiet'], { results: { agents } })).toMatchObject({
+      code: 0,
+      out: '',
+      err: '',
+    });
+  });
+
   const freeze = (repo: string | null): FreezeView =>
     ({ message_id: 3, id: 'X', machine: 'm', agent: null, repo, reason: 'r', since: '2026-12-02T04:00:00.000Z', expires_at: '2026-12-03T04:00:00.000Z' }) as FreezeView; // prettier-ignore
   const offline = { ...syncOk, state: 'offline', error: { name: 'unreachable', message: 'no route' } };

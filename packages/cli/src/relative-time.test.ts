@@ -15,6 +15,15 @@ describe('a relative time', () => {
     [86_400, '1 day ago'],
     [86_400 * 5, '5 days ago'],
     [-55 * 60, 'in 55 min'],
+    [-3599, 'in 1 h'],
+    [-3600, 'in 1 h'],
+    [-59.4, 'in 59 s'],
+    [-59.6, 'in 1 min'],
+    [-(58 * 60 + 29), 'in 58 min'],
+    [-5400, 'in 2 h'],
+    [-86_390, 'in 1 day'],
+    [-86_400 * 6.9, 'in 7 days'],
+    [-1.9, 'just now'],
   ])('of %d s before now reads %s', (seconds, text) => {
     expect(ago(seconds)).toBe(text);
   });

@@ -25,6 +25,15 @@ describe('the command line', () => {
     }
   });
 
+  it('takes -h for help, everywhere', async () => {
+    for (const command of [[], ['send'], ['completion']]) {
+      const long = await runStubbed([...command, '--help']);
+      expect(await runStubbed([...command, '-h'])).toEqual(long);
+      expect([long.code, long.err, long.out.includes('Usage: git-mesh')]).toEqual([0, '', true]);
+    }
+    expect(json((await runStubbed(['send', '-h', '--json'])).out)).toHaveProperty('help');
+  });
+
   it('prints its version', async () => {
     expect(await runStubbed(['--version'])).toMatchObject({ code: 0, out: '9.9.9\n' });
     expect(json((await runStubbed(['--version', '--json'])).out)).toEqual({ version: '9.9.9' });
@@ -93,6 +102,18 @@ describe('a failing use case', () => {
       error: { code: 404, name: 'agent_not_alive', message: 'nobody', alive_agents: ['qa'] },
     });
     expect([run.code, run.calls.at(-1)]).toEqual([3, ['close']]);
+  });
+
+  it('speaks of the command line, not of tools, in both forms', async () => {
+    const send = new MeshError('invalid_argument', 'msg_type: expected one of ping, note; got "msg_type"', {
+      data: { argument: 'msg_type' },
+    });
+    const message = 'TYPE: expected one of ping, note; got "msg_type"';
+    expect((await runStubbed(['send', 'a', 'x'], { results: { send } })).err).toBe(`git-mesh: ${message}\n`);
+    const asJson = await runStubbed(['send', 'a', 'x', '--json'], { results: { send } });
+    expect(json(asJson.out)).toEqual({
+      error: { code: 400, name: 'invalid_argument', message, argument: 'msg_type' },
+    });
   });
 
   it('exits 10 where there is no mesh', async () => {

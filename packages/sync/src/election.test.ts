@@ -180,6 +180,10 @@ describe('readWorker', () => {
       }
       write('{"pid":1,"since":"2026-12-02T05:00:00.000Z","token":"t"}');
       expect(await readWorker(dir)).toEqual({ pid: 1, since: '2026-12-02T05:00:00.000Z' });
+      // Its lock is fresh, but the process was killed a moment ago: no pid is as high as this.
+      write('{"pid":2147483646,"since":"2026-12-02T05:00:00.000Z","token":"t"}');
+      expect(await readWorker(dir)).toBeNull();
+      write('{"pid":1,"since":"2026-12-02T05:00:00.000Z","token":"t"}');
       utimesSync(lock, Date.now() / 1000 - 4, Date.now() / 1000 - 4);
       expect(await readWorker(dir)).toBeNull();
     } finally {

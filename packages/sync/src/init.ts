@@ -7,18 +7,17 @@ import { joinMesh } from './join.js';
 import {
   beginBranch,
   chooseHandle,
-  clock,
   createBranches,
   discover,
   membershipResult,
   meshPrefix,
   newConfig,
   newUlid,
-  ownRef,
   storeDeps,
 } from './membership.js';
 import { setupTransport } from './remotes.js';
 import type { SetupRemote } from './remotes.js';
+import { clock } from './system.js';
 
 /** Founds a mesh, on a remote or on this machine alone. Two at once on one empty remote: the second becomes a join. */
 export async function initMesh(options: InitOptions): Promise<MembershipResult> {
@@ -81,7 +80,7 @@ async function pushMesh(store: Store, remote: SetupRemote): Promise<Outcome> {
     if (meshPrefix(there) !== null) return 'lost race';
     const branches = [
       { ref: charter, source: charter },
-      { ref: ownRef(config), source: ownRef(config) },
+      { ref: store.branch, source: store.branch },
       // A plain `git clone` of a repository that is a mesh and nothing else shows what it is.
       ...(there.refs.size === 0 ? [{ ref: 'refs/heads/main', source: charter }] : []),
     ];

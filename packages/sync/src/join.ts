@@ -7,7 +7,6 @@ import { firstRound } from './first-round.js';
 import {
   beginBranch,
   chooseHandle,
-  clock,
   createBranches,
   discover,
   handleTaken,
@@ -16,8 +15,6 @@ import {
   meshPrefix,
   newConfig,
   newUlid,
-  ownRef,
-  random,
   setupLimitMs,
   storeDeps,
 } from './membership.js';
@@ -25,6 +22,7 @@ import { fetchLimits } from './remote-context.js';
 import { fetchFrom } from './remote-fetch.js';
 import { setupTransport } from './remotes.js';
 import type { SetupRemote } from './remotes.js';
+import { clock, random } from './system.js';
 import { fetchPack } from './transport/fetch.js';
 import type { Advertisement, Transport } from './transport/port.js';
 
@@ -136,7 +134,7 @@ function setupContext(store: Store, options: JoinOptions): MeshContext {
 
 /** Creates the own branch on the remote. */
 async function announce(store: Store, transport: Transport): Promise<'done' | 'taken' | 'read-only'> {
-  const ref = ownRef(store.config);
+  const ref = store.branch;
   try {
     const [result] = await createBranches(store, transport, [{ ref, source: ref }]);
     if (result === undefined || result.ok) return 'done';

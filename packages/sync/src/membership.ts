@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import {
   Branches,
   MeshError,
   Store,
-  branchRef,
   charterRef,
   commitMachine,
   defaultRefPrefix,
@@ -15,11 +13,12 @@ import {
   parseHandle,
   parseRefPrefix,
 } from '@git-mesh/core';
-import type { Handle, MembershipResult, StoreConfig, Ulid } from '@git-mesh/core';
+import type { Handle, MembershipResult, StoreConfig, StoreDeps, Ulid } from '@git-mesh/core';
 import type { OpenOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { newObjects } from './new-objects.js';
 import { redactUrl } from './remote-url.js';
+import { clock, random } from './system.js';
 import { pushRefs } from './transport/push.js';
 import type { PushedRef, RefUpdate } from './transport/push.js';
 import type { Advertisement, Transport } from './transport/port.js';
@@ -27,8 +26,6 @@ import type { Advertisement, Transport } from './transport/port.js';
 /** What init and join have in common. */
 
 export const setupLimitMs = 120_000;
-export const clock = { now: (): number => Date.now() };
-export const random = (length: number): Uint8Array => randomBytes(length);
 
 export const newUlid = (): Ulid => nextUlid({ now: clock.now(), random, last: null });
 
@@ -105,13 +102,10 @@ export function newConfig(options: {
 
 /** The machine's own first commit, and the journal that begins with it. */
 export async function beginBranch(store: Store): Promise<void> {
-  await store.withLock(
-    async () => {
-      await commitMachine(store, clock.now());
-      await journalOwnBranch(store, await new Branches(store).ownBranch(), clock.now());
-    },
-    { timeoutMs: 15_000 },
-  );
+  await store.withLock(async () => {
+    await commitMachine(store, clock.now());
+    await journalOwnBranch(store, await new Branches(store).ownBranch(), clock.now());
+  });
 }
 
 /** Creates branches on a remote, all or none, with no force: what is there already refuses. */
@@ -150,12 +144,4 @@ export function membershipResult(store: Store, writable: boolean): MembershipRes
   };
 }
 
-export const storeDeps = (
-  options: OpenOptions,
-): { clock: typeof clock; random: typeof random; logger: OpenOptions['logger'] } => ({
-  clock,
-  random,
-  logger: options.logger,
-});
-
-export const ownRef = (config: StoreConfig): string => branchRef(config.ref_prefix, config.handle);
+export const storeDeps = ({ logger }: OpenOptions): StoreDeps => ({ clock, random, logger });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Branches, Store, meshApi, ownIdentity } from '@git-mesh/core';
 import type { Connection, MeshContext, Syncer } from '@git-mesh/core';
@@ -8,6 +7,7 @@ import { RemoteStates } from './remote-states.js';
 import { round } from './round.js';
 import type { RoundOptions } from './round.js';
 import { RoundQueue } from './round-queue.js';
+import { clock, random } from './system.js';
 import { syncFacts, syncSummary } from './sync-facts.js';
 import { arrivalOf } from './arrival.js';
 import { Wake } from './wake.js';
@@ -20,8 +20,6 @@ const syncNowLimitMs = 25_000;
 /** Opens a store with its synchronisation wired in. Starts nothing: no worker, no network, no lock. */
 export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
   const { dir, env, logger } = options;
-  const clock = { now: (): number => Date.now() };
-  const random = (length: number): Uint8Array => randomBytes(length);
   const store = await Store.open(dir, { clock, random, logger });
   const states = new RemoteStates(store.local);
   const remotes = await openRemotes({ remotes: store.config.remotes, stateDir: join(dir, 'mesh'), env });

@@ -56,7 +56,7 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
       if (problem !== null) rejected.set(handle, problem);
     }
     return {
-      ownThere: refs.get(branchRef(config.ref_prefix, config.handle)) ?? null,
+      ownThere: refs.get(mesh.store.branch) ?? null,
       hasCharter: refs.has(charterRef(config.ref_prefix)),
       empty: refs.size === 0,
       rejected: [...rejected.values()],
@@ -155,14 +155,11 @@ async function accept(ctx: RoundContext, handle: Handle, to: Oid): Promise<Rejec
   if (verdict.kind === 'behind') return null;
   if (verdict.kind === 'reject') return { handle, tip: to, kind: verdict.problem, message: verdict.message };
   const { key } = verdict.machine;
-  await mesh.store.withLock(
-    async () => {
-      await local.pin(handle, key);
-      // Another process may have come first with the same or a later tip: then this one is looked at again next time.
-      if ((await refs.read(ref)) === accepted) await refs.update(ref, { expected: accepted, next: to });
-    },
-    { timeoutMs: 15_000 },
-  );
+  await mesh.store.withLock(async () => {
+    await local.pin(handle, key);
+    // Another process may have come first with the same or a later tip: then this one is looked at again next time.
+    if ((await refs.read(ref)) === accepted) await refs.update(ref, { expected: accepted, next: to });
+  });
   return null;
 }
 
@@ -194,8 +191,7 @@ async function checkConnected(mesh: MeshContext, accepted: Oid | null, to: Oid):
  * was restored from a backup, or its disk lost its last writes.
  */
 async function takeBackOwn(mesh: MeshContext, to: Oid): Promise<Rejected | null> {
-  const { config, objects, refs, signer } = mesh.store;
-  const ref = branchRef(config.ref_prefix, config.handle);
+  const { branch: ref, config, objects, refs, signer } = mesh.store;
   const accepted = await refs.read(ref);
   if (accepted === to) return null;
   const verdict = await verifyAdvance({
@@ -215,12 +211,9 @@ async function takeBackOwn(mesh: MeshContext, to: Oid): Promise<Rejected | null>
       message: `this machine's own branch there holds commits that are not its own (${verdict.message}); nothing was overwritten and nothing is pushed there`,
     };
   }
-  await mesh.store.withLock(
-    async () => {
-      if ((await refs.read(ref)) === accepted) await refs.update(ref, { expected: accepted, next: to });
-    },
-    { timeoutMs: 15_000 },
-  );
+  await mesh.store.withLock(async () => {
+    if ((await refs.read(ref)) === accepted) await refs.update(ref, { expected: accepted, next: to });
+  });
   return null;
 }
 

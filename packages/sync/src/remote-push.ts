@@ -1,11 +1,10 @@
-import { MeshError, branchRef, charterRef, toIso } from '@git-mesh/core';
+import { MeshError, charterRef, isAncestor, toIso } from '@git-mesh/core';
 import type { Oid, RefName } from '@git-mesh/core';
 import { newObjects } from './new-objects.js';
 import type { RoundContext } from './remote-context.js';
 import type { Fetched } from './remote-fetch.js';
 import { pushRefs } from './transport/push.js';
 import type { PushedRef, RefUpdate } from './transport/push.js';
-import { isAncestor } from './verify.js';
 
 /**
  * Pushes the own branch where the remote has less of it: exactly the objects that are new there, with the tip we saw as
@@ -15,9 +14,8 @@ import { isAncestor } from './verify.js';
  */
 export async function pushTo(ctx: RoundContext, fetched: Fetched): Promise<void> {
   const { mesh, remote, signal } = ctx;
-  const { config, objects, refs } = mesh.store;
+  const { branch: ref, config, objects, refs } = mesh.store;
   if (!fetched.hasCharter) await pushCharter(ctx, fetched);
-  const ref = branchRef(config.ref_prefix, config.handle);
   const own = await refs.read(ref);
   if (own === null) return;
   if (fetched.ownThere !== own) {
@@ -65,13 +63,11 @@ async function notePushed(ctx: RoundContext, own: Oid): Promise<void> {
   if (branch.tip !== own) return;
   const known = (await store.journal.view()).pushed.findLast(({ remote }) => remote === ctx.remote.name);
   if (known !== undefined && known.seq >= branch.seq) return;
-  await store.withLock(
-    () =>
-      store.journal.append(
-        [{ kind: 'pushed', remote: ctx.remote.name, commit: own, seq: branch.seq, at: toIso(clock.now()) }],
-        { durable: false },
-      ),
-    { timeoutMs: 15_000 },
+  await store.withLock(() =>
+    store.journal.append(
+      [{ kind: 'pushed', remote: ctx.remote.name, commit: own, seq: branch.seq, at: toIso(clock.now()) }],
+      { durable: false },
+    ),
   );
 }
 

@@ -1,5 +1,13 @@
-import { MeshError, arrivalsOf, commitReceipts, fromIso, housekeeping, journalOwnBranch, toIso } from '@git-mesh/core';
-import type { Branch, JournalEntry, Logger, MeshContext, RemoteState } from '@git-mesh/core';
+import {
+  MeshError,
+  commitReceipts,
+  fromIso,
+  housekeeping,
+  journalOwnBranch,
+  readableArrivals,
+  toIso,
+} from '@git-mesh/core';
+import type { Branch, Logger, MeshContext, RemoteState } from '@git-mesh/core';
 import { longestDelayMs, nextDelay } from './backoff.js';
 import { deadlineSignal } from './deadline.js';
 import { plainMessage } from './redact.js';
@@ -47,7 +55,7 @@ export async function round(deps: RoundDependencies, options: RoundOptions): Pro
         }),
       ),
     );
-    await journalArrivals(mesh, logger);
+    await journalArrivals(mesh);
     deps.onJournaled?.();
     await Promise.all(
       due.map(async ({ remote, before, push }) => {
@@ -132,42 +140,28 @@ async function orRecord(
  * Gives every arrival since each sender's cursor its number, and states the receipts where a message for this machine
  * was among them. The cursor is the journal's own, so that a crash between a ref and the journal loses nothing.
  */
-async function journalArrivals(mesh: MeshContext, logger: Logger): Promise<void> {
+async function journalArrivals(mesh: MeshContext): Promise<void> {
   const { store, branches, clock } = mesh;
   if (!(await anythingNew(mesh))) return;
-  const read = await store.withLock(
-    async () => {
-      const own = await branches.ownBranch();
-      await journalOwnBranch(store, own, clock.now());
-      const changed: Branch[] = [];
-      let arrived = false;
-      for (const branch of await branches.all()) {
-        if (branch.handle === branches.own) continue;
-        const entries = await tryArrivals(mesh, branch, logger);
-        if (entries.length === 0) continue;
-        await store.journal.append(entries, { durable: true });
-        changed.push(branch);
-        arrived ||= entries.some(({ kind }) => kind === 'message');
-      }
-      return arrived ? changed : [];
-    },
-    { timeoutMs: 15_000 },
-  );
+  const read = await store.withLock(async () => {
+    const own = await branches.ownBranch();
+    await journalOwnBranch(store, own, clock.now());
+    const changed: Branch[] = [];
+    let arrived = false;
+    for (const branch of await branches.all()) {
+      if (branch.handle === branches.own) continue;
+      const entries = await readableArrivals(store, branch, await store.journal.view(), clock.now());
+      if (entries.length === 0) continue;
+      await store.journal.append(entries, { durable: true });
+      changed.push(branch);
+      arrived ||= entries.some(({ kind }) => kind === 'message');
+    }
+    return arrived ? changed : [];
+  });
   await commitReceipts(mesh, read);
 }
 
 async function anythingNew({ branches, store }: MeshContext): Promise<boolean> {
   const view = await store.journal.view();
   return (await branches.all()).some((branch) => view.cursor(branch.handle)?.commit !== branch.tip);
-}
-
-/** A branch whose objects cannot be read holds up no other. */
-async function tryArrivals(mesh: MeshContext, branch: Branch, logger: Logger): Promise<JournalEntry[]> {
-  try {
-    return await arrivalsOf(mesh.store, branch, await mesh.store.journal.view(), mesh.clock.now());
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    logger.warn(`the branch of ${branch.handle} cannot be read: ${plainMessage(error)}`);
-    return [];
-  }
 }

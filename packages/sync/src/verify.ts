@@ -1,9 +1,11 @@
 import {
   MeshError,
   decodeMachine,
+  isAncestor,
   lookupPath,
   machinePath,
-  parseCommitMessage,
+  maxCommits,
+  seqOf,
   verifySshSignature,
 } from '@git-mesh/core';
 import type { CommitObject, Handle, MachineRecord, Objects, Oid, Ulid } from '@git-mesh/core';
@@ -17,8 +19,6 @@ export type Verdict =
 
 export type RejectKind = 'unreadable' | 'wrong_identity' | 'unsigned' | 'wrong_key' | 'rewritten' | 'foreign_commit';
 
-/** One fetch brings no more commits of a branch than this; a machine that was away longer catches up in several. */
-const maxCommits = 200_000;
 const maxMachineBytes = 32 * 1024;
 
 /**
@@ -79,21 +79,6 @@ async function walk(options: {
   return { kind: 'advance', machine };
 }
 
-/** Only along single parents, down to the counter of `older`. */
-export async function isAncestor(objects: Objects, older: Oid, newer: Oid): Promise<boolean> {
-  const stop = seqOf(await objects.commit(older)) ?? 0;
-  let at = newer;
-  for (let steps = 0; steps <= maxCommits; steps++) {
-    if (at === older) return true;
-    const commit = await objects.commit(at);
-    const [parent] = commit.parents;
-    const seq = seqOf(commit);
-    if (parent === undefined || seq === null || seq <= stop) return false;
-    at = parent;
-  }
-  return false;
-}
-
 async function readMachine(objects: Objects, tip: CommitObject): Promise<MachineRecord> {
   const entry = await lookupPath({ root: tip.tree, readTree: (oid) => objects.tree(oid), path: machinePath });
   if (entry?.mode !== '100644') throw new MeshError('protocol_error', 'it has no machine.yaml');
@@ -140,8 +125,3 @@ const rewritten = (accepted: Oid): Verdict => ({
   problem: 'rewritten',
   message: `its branch was rewritten: it no longer goes on from ${accepted.slice(0, 10)}, which was accepted here`,
 });
-
-/** `Mesh-Seq`; null where the commit is not a mesh commit. */
-function seqOf(commit: CommitObject): number | null {
-  return parseCommitMessage(commit.message)?.seq ?? null;
-}

@@ -5,9 +5,6 @@ import type { Env } from './git-env.js';
 import { herdrTimeoutMs, runHerdr } from './herdr.js';
 import { plainMessage } from './redact.js';
 
-/** As long as any command waits for the store. */
-const lockTimeoutMs = 15_000;
-
 /** The whole of what is said to a pane: a count, and not one byte of a message. */
 const wakeText = (count: number): string => `[auto-wake #2540] Hay ${count} mensajes de Agent Mesh; llamá agent_inbox`;
 
@@ -116,19 +113,16 @@ export class Wake {
    * nobody has prompted for.
    */
   async #claim(key: AgentKey, entries: readonly MessageEntry[]): Promise<number> {
-    return this.#options.mesh.store.withLock(
-      async () => {
-        const prompted = await this.#prompted();
-        const fresh = entries.filter(({ n }) => n > (prompted.get(key) ?? 0));
-        const last = fresh.at(-1);
-        if (last === undefined) return 0;
-        prompted.set(key, last.n);
-        const bytes = Buffer.from(`${JSON.stringify(Object.fromEntries(prompted))}\n`);
-        await writeAtomic(nodeFs, this.#stateFile, bytes);
-        return fresh.length;
-      },
-      { timeoutMs: lockTimeoutMs },
-    );
+    return this.#options.mesh.store.withLock(async () => {
+      const prompted = await this.#prompted();
+      const fresh = entries.filter(({ n }) => n > (prompted.get(key) ?? 0));
+      const last = fresh.at(-1);
+      if (last === undefined) return 0;
+      prompted.set(key, last.n);
+      const bytes = Buffer.from(`${JSON.stringify(Object.fromEntries(prompted))}\n`);
+      await writeAtomic(nodeFs, this.#stateFile, bytes);
+      return fresh.length;
+    });
   }
 
   /** The highest number that each agent was prompted for. A file that cannot be read costs a second prompt. */

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pidExists } from '@git-mesh/core';
 
 /** A lock that was not renewed for this long is its holder's no more. The same everywhere, or two would hold it. */
 export const workerStaleMs = 3_000;
 export const workerUpdateMs = 1_000;
+const maxPid = 2 ** 31 - 1;
 
 export interface WorkerInfo {
   pid: number;
@@ -34,7 +36,8 @@ export async function readWorker(dir: string): Promise<WorkerInfo | null> {
   // A time in the future is no proof of life: no holder of this machine writes one.
   if (renewedAt === null || Math.abs(Date.now() - renewedAt) > workerStaleMs) return null;
   const claim = await readClaim(dir);
-  return claim === null ? null : { pid: claim.pid, since: claim.since };
+  // A killed worker's lock stays fresh for a while: what is sent in that time must not wait for nobody.
+  return claim === null || !pidExists(claim.pid) ? null : { pid: claim.pid, since: claim.since };
 }
 
 /** When the lock was last renewed, in milliseconds of the file system's clock; null where there is no lock. */
@@ -57,7 +60,9 @@ export async function readClaim(dir: string): Promise<WorkerClaim | null> {
     const value: unknown = JSON.parse(await readFile(infoFile(dir), 'utf8'));
     if (typeof value !== 'object' || value === null) return null;
     const { pid, since, token } = value as Partial<Record<keyof WorkerClaim, unknown>>;
-    if (!Number.isSafeInteger(pid) || typeof since !== 'string' || typeof token !== 'string') return null;
+    // What no system has as a pid cannot be asked after either.
+    if (!Number.isSafeInteger(pid) || Number(pid) > maxPid || typeof since !== 'string' || typeof token !== 'string')
+      return null;
     return { pid: Number(pid), since, token };
   } catch {
     return null;

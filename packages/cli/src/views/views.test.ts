@@ -1,4 +1,11 @@
-import type { AgentsResult, CheckinResult, InboxResult, SentResult } from '@git-mesh/core';
+import type {
+  AgentsResult,
+  CheckinResult,
+  InboxResult,
+  MembershipResult,
+  SendResult,
+  SentResult,
+} from '@git-mesh/core';
 import { describe, expect, it } from 'vitest';
 import { plainStyle } from '../style.js';
 import { stubNow, syncOk } from '../testing/stub-runtime.js';
@@ -8,6 +15,8 @@ import { checkinView } from './checkin.js';
 import { doctorView } from './doctor.js';
 import { inboxView } from './inbox.js';
 import { logLine } from './log.js';
+import { membershipView } from './membership.js';
+import { sendView } from './send.js';
 import { sentView } from './sent.js';
 import { statusView } from './status.js';
 import { syncWarnings } from './sync-warnings.js';
@@ -101,6 +110,33 @@ describe('what people read', () => {
       expectHarmless(text);
       expect(text.split('\n').filter((line) => line.startsWith('Machines: forged'))).toEqual([]);
     }
+  });
+
+  it('tells how another machine joins what was made, and nothing of that to one that joined', () => {
+    const made = (url: string) => ({ mesh: { id: 'X', name: 'team' }, machine: 'studio', store: '/s', remotes: [{ name: 'origin', url }], writable: true }) as unknown as MembershipResult; // prettier-ignore
+    const line = (url: string): string | undefined =>
+      membershipView('made')(made(url), context)
+        .text.split('\n')
+        .find((text) => text.startsWith('On another'));
+    expect(line('/srv/git/team.git')).toBe('On another machine: git-mesh join /srv/git/team.git');
+    expect(line('/srv/a b$(id).git')).toBe('On another machine: git-mesh join "/srv/a b\\$(id).git"');
+    expect(membershipView('joined')(made('/srv/git/team.git'), context).text).not.toContain('On another');
+    expect(membershipView('made')({ ...made(''), remotes: [] }, context).text).not.toContain('On another');
+  });
+
+  it('counts one thing as one', () => {
+    const status = { mesh: { id: 'X', name: 'team' }, machine: 'studio', store: '/s', format: 1, policy: 'open', worker: null, remotes: [], agents: { alive: 0, known: 0 }, journal: { highest: 1, entries: 1 }, problems: [] }; // prettier-ignore
+    expect(statusView(status as never, context).text).toContain('journal  1 entry, last message #1');
+    const two = { ...status, journal: { highest: 1, entries: 2 } };
+    expect(statusView(two as never, context).text).toContain('2 entries');
+    expect(syncWarnings({ ...offline, queued: 1 }, context)[0]).toContain('1 commit waiting');
+  });
+
+  it('words what the use cases advise for a command line', () => {
+    const preview = { preview: true, record: agent, next: 'Nothing was announced. Call agent_checkin again with confirm: true to do it.' } as unknown as CheckinResult; // prettier-ignore
+    expect(checkinView(preview, context).text).toContain('Run it again without --dry-run to do it.');
+    const sent = { id: 'X', message_id: 1, to: 'laptop', to_agent: null, msg_type: 'note', recipients: [], warning: 'agents_list shows it' } as unknown as SendResult; // prettier-ignore
+    expect(sendView(syncOk)(sent, context).warnings).toEqual(['git mesh agents shows it']);
   });
 
   it('names a problem with its fix', () => {

@@ -11,6 +11,8 @@ import type { JournalEntry, JournalView, MessageEntry } from '../store/ports.js'
 import type { Store } from '../store/store.js';
 import { Branches, maxRecordBytes } from './branches.js';
 import type { Branch } from './branches.js';
+import { withEntries } from './journal-overlay.js';
+import { believedAcks, receiptIsOurs } from './statements.js';
 
 /** A change at a path of a branch, from the journal's cursor to its tip. */
 interface Addition {
@@ -53,13 +55,15 @@ export async function arrivalsOf(
   let n = view.highest;
   for (const message of messages) entries.push({ ...message, n: ++n });
 
+  // An agent here may have acknowledged what was sent here in the very same batch.
+  const seen = withEntries(view, entries);
   for await (const addition of additions(`acks/${own}/`)) {
-    entries.push(...(await readAcks(store, branch, addition, view)));
+    entries.push(...(await readAcks(store, branch, addition, seen)));
   }
   if (branch.handle !== own) {
     for await (const addition of additions(receiptPath(own))) {
       const receipt = await tryDecode(() => read(store, addition.blob), decodeReceipt);
-      if (receipt === null) continue;
+      if (receipt === null || !(await receiptIsOurs(store, receipt))) continue;
       entries.push({ kind: 'receipt', machine: branch.handle, seq: receipt.delivered_through.seq, at: receipt.at });
     }
   }
@@ -92,7 +96,7 @@ async function rebuild(store: Store, own: Branch, view: JournalView, now: EpochM
   const found: JournalEntry[] = [];
   let n = floor;
   for (const branch of [own, ...others]) {
-    for (const entry of await readableArrivals(store, branch, view, now)) {
+    for (const entry of await readableArrivals(store, branch, withEntries(view, found), now)) {
       found.push(entry.kind === 'message' ? { ...entry, n: ++n } : entry);
     }
   }
@@ -105,7 +109,7 @@ async function rebuild(store: Store, own: Branch, view: JournalView, now: EpochM
 }
 
 /** A branch that cannot be read holds up no other; it is looked at again in a round. */
-async function readableArrivals(
+export async function readableArrivals(
   store: Store,
   branch: Branch,
   view: JournalView,
@@ -169,7 +173,7 @@ async function readAcks(
       .filter((ack) => ack.id === record.id && ack.machine === branch.handle)
       .map((ack) => ack.agent.toLowerCase()),
   );
-  return record.acks
+  return believedAcks(view, { own: store.config.handle, machine: branch.handle, record })
     .filter((ack) => !known.has(ack.agent.toLowerCase()))
     .map((ack) => ({ kind: 'acked', id: record.id, machine: branch.handle, agent: ack.agent, at: ack.at }));
 }

@@ -1,18 +1,18 @@
 import type { JournalEntry, JournalView } from '../store/ports.js';
 
-/** A view with entries on top that are not in the file: what the next holder of the lock will find and append itself. */
+/** A view with entries on top that are not in the file, or not yet. */
 export function withEntries(view: JournalView, entries: readonly JournalEntry[]): JournalView {
   const messages = entries.filter((entry) => entry.kind === 'message');
+  const bySender = new Map(messages.map((entry) => [`${entry.sender} ${entry.id}`, entry]));
   return {
-    highest: Math.max(view.highest, ...messages.map(({ n }) => n)),
+    highest: messages.reduce((highest, { n }) => Math.max(highest, n), view.highest),
     messages: [...view.messages, ...messages],
     pushed: view.pushed,
     receipts: view.receipts,
     acked: [...view.acked, ...entries.filter((entry) => entry.kind === 'acked')],
     byNumber: (n) => messages.find((entry) => entry.n === n) ?? view.byNumber(n),
     byId: (id) => view.byId(id) ?? messages.find((entry) => entry.id === id),
-    byIdFrom: (sender, id) =>
-      messages.find((entry) => entry.sender === sender && entry.id === id) ?? view.byIdFrom(sender, id),
+    byIdFrom: (sender, id) => bySender.get(`${sender} ${id}`) ?? view.byIdFrom(sender, id),
     cursor: (sender) => {
       const moved = entries.findLast((entry) => entry.kind === 'cursor' && entry.sender === sender);
       return moved?.kind === 'cursor' ? { commit: moved.commit, seq: moved.seq } : view.cursor(sender);

@@ -10,9 +10,6 @@ import type { MeshContext } from './context.js';
 import { withEntries } from './journal-overlay.js';
 import { ridingRenewals } from './renewals.js';
 
-/** How long a command waits for another process that holds the store, before 423. */
-const lockTimeoutMs = 15_000;
-
 /** The state of the store as one holder of its lock sees it. */
 export interface Locked {
   branch: Branch;
@@ -29,14 +26,11 @@ export interface Change {
  * between a commit and its journal entry is mended before anything is decided.
  */
 export async function locked<T>(ctx: MeshContext, decide: (state: Locked) => Promise<T>): Promise<T> {
-  return ctx.store.withLock(
-    async () => {
-      const branch = await ctx.branches.ownBranch();
-      const journal = await journalOwnBranch(ctx.store, branch, ctx.clock.now());
-      return decide({ branch, journal });
-    },
-    { timeoutMs: lockTimeoutMs },
-  );
+  return ctx.store.withLock(async () => {
+    const branch = await ctx.branches.ownBranch();
+    const journal = await journalOwnBranch(ctx.store, branch, ctx.clock.now());
+    return decide({ branch, journal });
+  });
 }
 
 /** Commits a change on the own branch and journals it. Caller holds the lock (see {@link locked}). */

@@ -1,8 +1,20 @@
-import * as nodeFs from 'node:fs';
+import { promises } from 'node:fs';
 import * as git from 'isomorphic-git';
 import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { isObjectType } from './object-id.js';
+
+/**
+ * The disk as isomorphic-git sees it: it takes every `.idx` for a pack's, also one that a repack has under a name with a
+ * leading dot, whose `.pack` is not there any more.
+ */
+const fs = {
+  promises: {
+    ...promises,
+    readdir: async (folder: string): Promise<string[]> =>
+      (await promises.readdir(folder)).filter((name) => !name.startsWith('.')),
+  },
+};
 
 /**
  * What the store uses of isomorphic-git: packed objects and pack indexes. Its cache holds parsed indexes and whole
@@ -25,7 +37,7 @@ export class GitEngine {
     // The commands it recommends instead want to know the type before.
     // eslint-disable-next-line @typescript-eslint/no-deprecated
     const found = await git.readObject({
-      fs: nodeFs,
+      fs,
       gitdir: this.#gitdir,
       oid,
       format: 'content',
@@ -41,7 +53,7 @@ export class GitEngine {
    * did not resolve.
    */
   async indexPack(folder: string, name: string): Promise<number> {
-    const { oids } = await git.indexPack({ fs: nodeFs, dir: folder, gitdir: this.#gitdir, filepath: name, cache: {} });
+    const { oids } = await git.indexPack({ fs, dir: folder, gitdir: this.#gitdir, filepath: name, cache: {} });
     return oids.length;
   }
 }

@@ -68,7 +68,8 @@ async function pidNamespace(): Promise<string | null> {
   }
 }
 
-function pidExists(pid: number): boolean {
+/** True for a process of this pid namespace that is there, whoever's it is. */
+export function pidExists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

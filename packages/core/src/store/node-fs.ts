@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fs, FsFile, FsStat } from './fs.js';
@@ -63,7 +64,7 @@ export const nodeFs: Fs = {
       throw error;
     }
   }),
-  makeFolder: settled((path) => fs.mkdirSync(path, { recursive: true }) ?? null),
+  makeFolder: settled((path) => makeFolder(path)),
   rename: (from, to) =>
     patiently(() => {
       fs.renameSync(from, to);
@@ -118,6 +119,25 @@ function nodeFile(file: number): FsFile {
       fs.closeSync(file);
     }),
   };
+}
+
+/** node's own recursive mkdir never returns where a folder is there but takes nothing in, as in /proc. */
+function makeFolder(path: string): string | null {
+  try {
+    fs.mkdirSync(path);
+    return path;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST') && fs.statSync(path).isDirectory()) return null;
+    if (!isErrno(error, 'ENOENT') || dirname(path) === path) throw error;
+  }
+  const topmost = makeFolder(dirname(path));
+  try {
+    fs.mkdirSync(path);
+  } catch (error) {
+    // Somebody else made it a moment ago.
+    if (!isErrno(error, 'EEXIST')) throw error;
+  }
+  return topmost ?? path;
 }
 
 /** A step made in place whose failure is a rejection, as a caller of a promise expects. */

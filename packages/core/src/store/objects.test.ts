@@ -1,6 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFile, chmod, mkdir, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  copyFile,
+  mkdir,
+  readFile,
+  readdir,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -130,6 +142,18 @@ describe('objects', () => {
     await repack;
     expect(reads).toBeGreaterThan(40);
     expect(await reader.has('1'.repeat(40) as Oid)).toBe(false);
+  });
+
+  it('are read past an index that a repack has under a temporary name', async () => {
+    const { tip, pack } = await foreign(400);
+    await objects.installPack(pack, limits);
+    const folderOfPacks = join(store.dir, 'objects/pack');
+    const index = (await readdir(folderOfPacks)).find((name) => name.endsWith('.idx')) ?? '';
+    await copyFile(join(folderOfPacks, index), join(folderOfPacks, `.tmp-1-${index}`));
+    expect((await fresh().commit(tip)).parents).toHaveLength(1);
+    await writeFile(join(folderOfPacks, 'pack-empty.idx'), '');
+    expect((await fresh().commit(tip)).parents).toHaveLength(1);
+    expect(await fresh().has('1'.repeat(40) as Oid)).toBe(false);
   });
 
   it('come as a pack that stock git takes, each once', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeCommit, decodeTree } from '../domain/git-object.js';
 import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
@@ -147,6 +148,8 @@ export class StoreObjects implements Objects {
         if (!(error instanceof Error)) throw error;
         if (tries >= readTries) return 'damaged';
         this.#engine.dropCache();
+        // A repack that is under way gets on meanwhile: its files are renamed one after the other.
+        await sleep(2 * 4 ** (tries - 1));
         await this.#packs.refresh();
       }
     }

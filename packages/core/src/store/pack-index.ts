@@ -7,6 +7,14 @@ const magic = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2]);
 const fanoutAt = 8;
 const oidsAt = fanoutAt + 256 * 4;
 
+/** Enough for a repack to get on; an index that cannot be read for good is damaged. */
+const maxLooks = 10;
+
+/** git's own new packs have a leading dot until all of their files are there. */
+function isIndexName(name: string): boolean {
+  return name.endsWith('.idx') && !name.startsWith('.');
+}
+
 /** Which objects the packs hold, from their version 2 indexes. Packs may come and go at any time. */
 export class PackIndexes {
   readonly #fs: Fs;
@@ -22,25 +30,30 @@ export class PackIndexes {
   async has(oid: Oid): Promise<boolean> {
     const key = Buffer.from(oid, 'hex');
     if (this.#find(key)) return true;
-    // A repack adds the new pack before it removes the old one, but one listing may miss both: look until two agree.
-    for (let before = ''; ;) {
+    // A repack adds the new pack before it removes the old one, but one look may miss both: until two agree.
+    let before: string | null = null;
+    for (let looks = 0; looks < maxLooks; looks++) {
       const listing = await this.refresh();
       if (this.#find(key)) return true;
-      if (listing === before || listing === '') return false;
+      if (listing !== null && listing === before) return false;
       before = listing;
     }
+    return false;
   }
 
-  /** Brings the known indexes up to date with the folder. Gives the folder's packs, as a text to compare. */
-  async refresh(): Promise<string> {
-    const names = (await this.#fs.list(this.#folder)).filter((name) => name.endsWith('.idx')).sort();
+  /**
+   * Brings the known indexes up to date with the folder. Gives the folder's packs, as a text to compare; null when one
+   * of them could not be read, which is then about to appear or to vanish.
+   */
+  async refresh(): Promise<string | null> {
+    const names = (await this.#fs.list(this.#folder)).filter(isIndexName).sort();
     const next = new Map<string, Buffer>();
     for (const name of names) {
       const index = this.#indexes.get(name) ?? (await this.#load(name));
       if (index !== null) next.set(name, index);
     }
     this.#indexes = next;
-    return names.join(' ');
+    return next.size === names.length ? names.join(' ') : null;
   }
 
   async #load(name: string): Promise<Buffer | null> {

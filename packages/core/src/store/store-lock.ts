@@ -6,6 +6,7 @@ import type { Fs } from './fs.js';
 import { HolderLocks } from './holder-locks.js';
 import type { LockState } from './lock-file.js';
 
+/** How long a command waits for another process that holds the store, before 423. */
 const defaultTimeoutMs = 15_000;
 /**
  * The one lock under which refs move and the journal grows. A holder that is alive, even paused, is waited for; one that
