@@ -44,9 +44,9 @@ export class Invocation {
     const { dir, source } = await locateStore({
       dir: this.globals.dir,
       env: this.runtime.env,
-      cwd: this.runtime.cwd(),
+      cwd: () => this.runtime.cwd(),
       platform: this.runtime.platform,
-      homedir: this.runtime.homedir(),
+      homedir: () => this.runtime.homedir(),
     });
     this.logger.debug(`store ${dir} (from ${source})`);
     return dir;

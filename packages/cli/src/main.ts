@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { loadMeshAccess } from './mesh-access.js';
 import { processSink } from './process-sink.js';
 import { runCli } from './run-cli.js';
+import { currentFolder, homeFolder } from './surroundings.js';
 
 // stdout belongs to results and protocol: whatever a dependency prints goes to stderr.
 globalThis.console = new Console(process.stderr, process.stderr);
@@ -38,9 +39,9 @@ const stderr = processSink(process.stderr, { lastResort: true });
 const exitCode = await runCli({
   argv: process.argv.slice(2),
   env: process.env,
-  cwd: () => process.cwd(),
+  cwd: () => currentFolder(() => process.cwd()),
   platform: process.platform,
-  homedir,
+  homedir: () => homeFolder(homedir),
   hostname,
   execPath: process.execPath,
   launcher: realpathSync(fileURLToPath(new URL('../bin/git-mesh.mjs', import.meta.url))),

@@ -19,8 +19,10 @@ export interface Runtime {
   /** The arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Environment;
+  /** @throws UsageError where it is gone. Asked only for what needs it. */
   cwd(): string;
   readonly platform: string;
+  /** @throws UsageError where there is none. */
   homedir(): string;
   hostname(): string;
   /** The Node executable. */

@@ -1,4 +1,4 @@
-import { errorResult, MeshError, visibleText, type CallOptions, type Logger } from '@git-mesh/core';
+import { errorResult, MeshError, systemFailure, visibleText, type CallOptions, type Logger } from '@git-mesh/core';
 import type { MeshSession } from './mesh-session.js';
 import type { MeshTool, TextContext } from './mesh-tool.js';
 import { noMeshAdvice } from './no-mesh.js';
@@ -68,6 +68,8 @@ export class ToolCalls {
       this.#options.logger.warn(
         `${tool.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       );
+      const refused = systemFailure(error);
+      if (refused !== null) return meshErrorResult(refused, errorResult(refused), context);
       return internalErrorResult(tool.name);
     }
   }

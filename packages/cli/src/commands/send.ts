@@ -44,7 +44,7 @@ export function registerSend(program: Command, cli: Cli): void {
     .action((to: string, type: string, flags: SendFlags, command: Command) =>
       cli.run(command, async (call) => {
         const { runtime } = call;
-        const payload = await readPayload(flags, { stdin: () => runtime.stdin(), cwd: runtime.cwd() });
+        const payload = await readPayload(flags, { stdin: () => runtime.stdin(), cwd: () => runtime.cwd() });
         const input = defined({
           to,
           msg_type: type,

@@ -29,6 +29,8 @@ export interface StubOptions {
   /** The reader of stdout goes away after this many writes. */
   closesAfter?: number;
   access?: Partial<MeshAccess>;
+  cwd?: () => string;
+  homedir?: () => string;
   /** What the person's signals abort. */
   interruption?: AbortSignal;
 }
@@ -118,9 +120,9 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
   const runtime: Runtime = {
     argv,
     env: options.env ?? {},
-    cwd: () => '/work/here',
+    cwd: options.cwd ?? (() => '/work/here'),
     platform: 'linux',
-    homedir: () => '/home/someone',
+    homedir: options.homedir ?? (() => '/home/someone'),
     hostname: () => 'Studio.local',
     execPath: '/usr/bin/node',
     launcher: '/opt/git-mesh.mjs',
