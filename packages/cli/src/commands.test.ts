@@ -67,6 +67,21 @@ describe('commands hand the tool its input', () => {
     expect(await calls(['send', '*', 'freeze'])).toContainEqual(['send', { to: '*', msg_type: 'freeze' }]);
   });
 
+  it('send tells how far the message got in its own exchange', async () => {
+    const send = { id: 'X', state: 'queued' };
+    const sent = {
+      messages: [
+        { id: 'Y', state: 'acked' },
+        { id: 'X', state: 'pushed' },
+      ],
+    };
+    const run = await runStubbed(['send', 'a', 'note', '--json'], { results: { send, sent } });
+    expect(JSON.parse(run.out)).toEqual({ id: 'X', state: 'pushed' });
+    expect(run.calls.map(([name]) => name)).toEqual(['send', 'inlineSync', 'sent', 'close']);
+    const offline = await runStubbed(['send', 'a', 'note', '--json'], { results: { send, sent: { messages: [] } } });
+    expect(JSON.parse(offline.out)).toEqual(send);
+  });
+
   it('send takes an option-like text as the message it is', async () => {
     const run = await runStubbed(['send', 'a', 'note', '--message', '--json'], { results });
     expect(run.calls[0]).toEqual(['send', { to: 'a', msg_type: 'note', payload: { message: '--json' } }]);

@@ -30,7 +30,7 @@ export async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof OutputError) {
     const { message } = error;
     const result = { error: { code: 500, name: 'output_failed', message } };
-    return { exitCode: exitCodes.unexpected, result, message, stack: null, cancelled: false };
+    return { exitCode: exitCodes.unprinted, result, message, stack: null, cancelled: false };
   }
   const { MeshError, errorResult, systemFailure } = await import('@git-mesh/core');
   const refused = systemFailure(error);

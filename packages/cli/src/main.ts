@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { loadMeshAccess } from './mesh-access.js';
 import { processSink } from './process-sink.js';
 import { runCli } from './run-cli.js';
+import { signalExitCode } from './signal-exit-code.js';
 import { currentFolder, homeFolder } from './surroundings.js';
 
 // stdout belongs to results and protocol: whatever a dependency prints goes to stderr.
@@ -25,8 +26,8 @@ function interruptionSignal(): AbortSignal {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
         // Asked twice: the person does not want to wait for an orderly end.
-        if (controller.signal.aborted) process.exit(130);
-        controller.abort();
+        if (controller.signal.aborted) process.exit(signalExitCode(signal));
+        controller.abort(signal);
       });
     }
   }

@@ -5,11 +5,9 @@ import { jsonLine } from './json-text.js';
 import { OutputError } from './process-sink.js';
 import { createProgram } from './program.js';
 import type { Runtime, TextSink } from './runtime.js';
+import { signalExitCode } from './signal-exit-code.js';
 import { chooseStyle } from './style.js';
 import { UsageError } from './usage-error.js';
-
-/** What a shell reports for a command that SIGINT ended. */
-const interruptedExitCode = 130;
 
 /** The arguments before `--`: an error in them may come before they are parsed. */
 function asked(argv: readonly string[], flag: string): boolean {
@@ -61,7 +59,7 @@ async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<numb
 
 async function fail(runtime: Runtime, error: unknown): Promise<number> {
   const failure = await describeFailure(error);
-  if (failure.cancelled) return interruptedExitCode;
+  if (failure.cancelled) return signalExitCode(runtime.interruption().reason);
   const { stdout, stderr, env, argv } = runtime;
   const printed = asked(argv, '--json') && (await printedJson(stdout, failure.result));
   if (!printed) await stderr.write(`${chooseStyle(stderr.isTerminal, env).red('git-mesh:')} ${failure.message}\n`);

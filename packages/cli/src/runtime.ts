@@ -37,7 +37,7 @@ export interface Runtime {
   rawStdout(): Writable;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Aborts at the first SIGINT, SIGTERM or SIGHUP; until it was asked for, those end the process as usual. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP, with its name as the reason; until it was asked for, those end the process as usual. */
   interruption(): AbortSignal;
   /** Loads the use cases; nothing of them is loaded before. */
   meshAccess(): Promise<MeshAccess>;

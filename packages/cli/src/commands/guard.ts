@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../cli.js';
 import { exitCodes } from '../exit-code.js';
 import { examples } from '../help-text.js';
+import { OutputError } from '../process-sink.js';
 
 interface GuardFlags {
   repo?: string;
@@ -51,7 +52,13 @@ export function registerGuard(program: Command, cli: Cli): void {
             await call.warn(oneLine(problem, await call.viewContext()));
           }
           const { guardView } = await import('../views/guard.js');
-          await call.show(result, guardView);
+          try {
+            await call.show(result, guardView);
+          } catch (error) {
+            // The exit code is the answer here, and says it whether or not it could be printed.
+            if (!(error instanceof OutputError)) throw error;
+            await call.warn(error.message);
+          }
           return result.frozen ? exitCodes.frozen : exitCodes.done;
         }),
       ),

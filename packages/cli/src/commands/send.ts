@@ -1,3 +1,5 @@
+import type { Connection, MessageState, SendResult } from '@git-mesh/core';
+import type { OpenMesh } from '@git-mesh/sync';
 import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.js';
 import { defined } from '../defined.js';
@@ -13,6 +15,15 @@ interface SendFlags extends PayloadFlags {
   replyTo?: string;
   ttl?: number;
   key?: string;
+}
+
+const lookBack = 20;
+
+/** A message's state after the exchange, which may have taken it further than the send itself did. */
+async function stateNow(mesh: OpenMesh, connection: Connection, sent: SendResult): Promise<MessageState> {
+  if (sent.state !== 'queued') return sent.state;
+  const { messages } = await mesh.api.sent({ limit: lookBack }, { connection });
+  return messages.find(({ id }) => id === sent.id)?.state ?? sent.state;
 }
 
 export function registerSend(program: Command, cli: Cli): void {
@@ -56,8 +67,9 @@ export function registerSend(program: Command, cli: Cli): void {
           key: flags.key,
         });
         return call.withMesh(async (mesh, connection) => {
-          const result = await mesh.api.send(input, { connection });
+          const stored = await mesh.api.send(input, { connection });
           await call.exchange(mesh);
+          const result = { ...stored, state: await stateNow(mesh, connection, stored) };
           const { sendView } = await import('../views/send.js');
           await call.show(result, sendView(await mesh.syncer.summary()));
           return exitCodes.done;
