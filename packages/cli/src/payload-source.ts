@@ -20,7 +20,10 @@ async function parsePayload(text: string, flag: string): Promise<unknown> {
   try {
     const value = JSON.parse(text) as unknown;
     const loss = jsonLoss(text);
-    if (loss !== null) throw new UsageError(`${flag} cannot be sent as it is: ${lossText(loss)}`);
+    if (loss !== null) {
+      const where = `line ${loss.line}, column ${loss.column}`;
+      throw new UsageError(`${flag} cannot be sent as it is: ${lossText(loss, where)}`);
+    }
     return value;
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -132,7 +132,7 @@ describe('a wrong command line', () => {
     [['send', 'a', 'note', '--payload-file', '-'], 'stdin is empty'],
     [['send', 'a', 'note', '--payload', ' '], '--payload is empty'],
     [['send', 'a', 'note', '--payload', '{"n":9007199254740993}'], '9007199254740993 (line 1, column 6)'],
-    [['send', 'a', 'note', '--payload', '{"a":1,"a":2}'], 'the key "a" is there twice'],
+    [['send', 'a', 'note', '--payload', '{"a":1,"a":2}'], 'the key "a" (line 1, column 8) is there twice'],
     [['ack', 'a'], '--all'],
     [['ack', 'a', '1', '--all'], 'not both'],
     [['ack', 'a', '99999999999999999999'], 'too large'],

@@ -48,12 +48,12 @@ export function jsonLoss(text: string): JsonLoss | null {
   }
 }
 
-/** What to do about a loss, as the end of a sentence. */
-export function lossText(loss: JsonLoss): string {
-  const where = `line ${loss.line}, column ${loss.column}`;
+/** What is wrong and what to do about it; `where` names its place for a reader who has the text before them. */
+export function lossText(loss: JsonLoss, where = ''): string {
+  const at = where === '' ? '' : ` (${where})`;
   return loss.kind === 'number'
-    ? `the number ${loss.shown} (${where}) would arrive as ${loss.becomes}: write it as a string, in quotation marks`
-    : `the key ${loss.shown} is there twice in one object (again at ${where}), and one of them would be lost: leave one out, or rename it`;
+    ? `the number ${loss.shown}${at} would arrive as ${loss.becomes}: write it as a string, in quotation marks`
+    : `the key ${loss.shown}${at} is there twice in one object, and one of them would be lost: leave one out, or rename it`;
 }
 
 /** True where the number means exactly what JavaScript's nearest double is written as: 1.0 and 1e2 are, 2^53 + 1 is not. */
