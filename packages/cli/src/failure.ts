@@ -46,7 +46,7 @@ export async function describeFailure(error: unknown): Promise<Failure> {
     };
   }
   const reason = error instanceof Error ? error.message : String(error);
-  const message = `unexpected error: ${reason} (a bug in git-mesh; --verbose shows where)`;
+  const message = `unexpected error: ${reason} (a bug in git-mesh: --verbose shows where, please report it)`;
   return {
     exitCode: exitCodes.unexpected,
     result: { error: { code: 500, name: 'unexpected', message } },

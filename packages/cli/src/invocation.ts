@@ -72,9 +72,10 @@ export class Invocation {
     try {
       await mesh.inlineSync({ deadlineMs });
     } catch (error) {
-      const { MeshError } = await import('@git-mesh/core');
-      if (!(error instanceof MeshError)) throw error;
-      await this.warn(`not synchronised: ${error.message}`);
+      const { MeshError, systemFailure } = await import('@git-mesh/core');
+      const told = systemFailure(error) ?? error;
+      if (!(told instanceof MeshError)) throw error;
+      await this.warn(`not synchronised: ${told.message}`);
     }
   }
 

@@ -28,12 +28,15 @@ async function parsePayload(text: string, flag: string): Promise<unknown> {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const place = jsonErrorPosition(text);
-    if (place === null) throw new UsageError(`${flag} is no JSON that can be read: it is nested too deeply`);
+    if (place === null)
+      throw new UsageError(`${flag} is no JSON that can be read: it is nested too deeply; flatten it`);
     const { offset, line, column } = place;
     const where = `line ${line}, column ${column}`;
     if (offset >= text.length) throw new UsageError(`${flag} is not complete JSON: it ends too early, at ${where}`);
     const excerpt = JSON.stringify(text.slice(offset, offset + excerptLength));
-    throw new UsageError(`${flag} is not JSON: unexpected text at ${where}: ${excerpt}`);
+    throw new UsageError(
+      `${flag} is not JSON: unexpected text at ${where}: ${excerpt}; a payload looks like '{"pr": 12}', in single quotes in a shell`,
+    );
   }
 }
 
@@ -53,7 +56,8 @@ async function readText(source: Readable, name: string): Promise<string> {
     for await (const chunk of source as AsyncIterable<Buffer | string>) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       length += bytes.length;
-      if (length > readAtMostBytes) throw new UsageError(`${name} is longer than any payload may be (16,384 bytes)`);
+      if (length > readAtMostBytes)
+        throw new UsageError(`${name} is longer than any payload may be (16,384 bytes): send a link to it`);
       chunks.push(bytes);
     }
   } catch (error) {
@@ -65,7 +69,7 @@ async function readText(source: Readable, name: string): Promise<string> {
     // TextDecoder takes the byte order mark off, which PowerShell writes.
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
-    throw new UsageError(`${name} is not UTF-8`);
+    throw new UsageError(`${name} is not UTF-8: save it in that encoding`);
   }
 }
 

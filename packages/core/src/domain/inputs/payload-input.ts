@@ -51,7 +51,10 @@ function jsonOf(value: unknown, at: string, depth: number): Json {
 
 function wellFormed(text: string, at: string): string {
   if (isWellFormed(text)) return text;
-  throw new MeshError('invalid_argument', `${where(at)}: holds half of a surrogate pair, which UTF-8 cannot carry`);
+  throw new MeshError(
+    'invalid_argument',
+    `${where(at)}: holds half of a surrogate pair (a cut emoji?), which UTF-8 cannot carry: take it out`,
+  );
 }
 
 const where = (at: string): string => visibleText(at, { maxLength: 80 });
