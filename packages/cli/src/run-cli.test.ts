@@ -62,7 +62,7 @@ describe('the command line', () => {
 describe('help on a narrow terminal', () => {
   it.each([30, 40, 60, 100])('stays within %d columns, but for what is to be typed', async (columns) => {
     const { out } = await runStubbed([]);
-    const names = [...out.matchAll(/^ {2}([a-z]+) .*/gm)].map((match) => match[1] ?? '').filter((n) => n !== 'help');
+    const names = [...out.matchAll(/^ {2}([a-z]+) .*/gm)].map((match) => match[1] ?? '');
     for (const argv of [[], ...names.map((name) => ['help', name])]) {
       const help = await runStubbed(argv, { isTerminal: true, columns });
       expect([help.code, help.err]).toEqual([0, '']);
@@ -117,6 +117,8 @@ describe('a wrong command line', () => {
     [['help', 'nonsense'], "unknown command 'nonsense'"],
     [['checkin'], 'agent'],
     [['checkin', 'a', 'b'], 'too many arguments'],
+    [['send', 'a'], "missing required argument 'type' (git-mesh help send shows how)"],
+    [['guard', '--repo', ''], '--repo is empty'],
     [['checkin', 'a', '--colour'], '--colour'],
     [['checkin', 'a', '--ttl', '15m'], '--ttl'],
     [['checkin', 'a', '--ttl', '1e3'], '--ttl'],

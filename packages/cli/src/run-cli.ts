@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { exitCodes } from './exit-code.js';
 import { describeFailure } from './failure.js';
 import { jsonLine } from './json-text.js';
@@ -25,9 +25,19 @@ function missingCommand(error: CommanderError, argv: readonly string[]): UsageEr
   return new UsageError('which command? git-mesh --help lists them');
 }
 
+/** Says where a command's arguments are explained, unless the error itself says what was meant. */
+function withWayOn(error: CommanderError, commands: readonly Command[], argv: readonly string[]): UsageError {
+  const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const command = commands.find((each) => argv.includes(each.name()));
+  const explained = message.includes('Did you mean') || command === undefined;
+  return new UsageError(explained ? message : `${message} (git-mesh help ${command.name()} shows how)`);
+}
+
 /** Carries out one command line. Resolves to the exit code; whatever was printed has been handed over by then. */
 export async function runCli(runtime: Runtime): Promise<number> {
-  const argv = runtime.argv.length === 0 ? ['--help'] : [...runtime.argv];
+  const [first, second] = runtime.argv;
+  const aboutAll = first === undefined || (first === 'help' && second === 'help');
+  const argv = aboutAll ? ['--help', ...runtime.argv.slice(2)] : [...runtime.argv];
   try {
     return await carryOut(runtime, argv);
   } catch (error) {
@@ -50,7 +60,7 @@ async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<numb
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw missingCommand(error, argv) ?? error;
+    if (error.exitCode !== 0) throw missingCommand(error, argv) ?? withWayOn(error, program.commands, argv);
     const field = error.code === 'commander.version' ? 'version' : 'help';
     await runtime.stdout.write(asked(argv, '--json') ? jsonLine({ [field]: helpText.trimEnd() }) : helpText);
   }

@@ -4,6 +4,7 @@ import type { Cli } from '../cli.js';
 import { exitCodes } from '../exit-code.js';
 import { examples } from '../help-text.js';
 import { OutputError } from '../process-sink.js';
+import { UsageError } from '../usage-error.js';
 
 interface GuardFlags {
   repo?: string;
@@ -35,8 +36,12 @@ export function registerGuard(program: Command, cli: Cli): void {
       ),
     )
     .action((flags: GuardFlags, command: Command) =>
-      cli.run(command, (call) =>
-        call.withMesh(async (mesh, connection) => {
+      cli.run(command, (call) => {
+        if (flags.repo?.trim() === '') {
+          // As from an unset variable of a script: it must not pass for a repository without freezes.
+          throw new UsageError('--repo is empty: expected the name of a repository; left out, every freeze counts');
+        }
+        return call.withMesh(async (mesh, connection) => {
           await call.exchange(mesh, lookAtMostMs);
           const { freezes: all, sync } = await mesh.api.agents({}, { connection });
           const freezes = freezesFor(all, flags.repo);
@@ -60,7 +65,7 @@ export function registerGuard(program: Command, cli: Cli): void {
             await call.warn(error.message);
           }
           return result.frozen ? exitCodes.frozen : exitCodes.done;
-        }),
-      ),
+        });
+      }),
     );
 }
