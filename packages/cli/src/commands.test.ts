@@ -67,6 +67,24 @@ describe('commands hand the tool its input', () => {
     expect(await calls(['send', '*', 'freeze'])).toContainEqual(['send', { to: '*', msg_type: 'freeze' }]);
   });
 
+  it('send tells how far the message got in its own exchange', async () => {
+    const send = { id: 'X', state: 'queued' };
+    const sent = {
+      messages: [
+        { id: 'Y', state: 'acked' },
+        { id: 'X', state: 'pushed' },
+      ],
+    };
+    const run = await runStubbed(['send', 'a', 'note', '--json'], { results: { send, sent } });
+    expect(JSON.parse(run.out)).toEqual({ id: 'X', state: 'pushed' });
+    expect(run.calls.map(([name]) => name)).toEqual(['send', 'inlineSync', 'sent', 'close']);
+    const offline = await runStubbed(['send', 'a', 'note', '--json'], { results: { send, sent: { messages: [] } } });
+    expect(JSON.parse(offline.out)).toEqual(send);
+    const unreadable = { send, sent: new MeshError('store_damaged', 'x') };
+    const blind = await runStubbed(['send', 'a', 'note', '--json'], { results: unreadable });
+    expect([blind.code, JSON.parse(blind.out)]).toEqual([0, send]);
+  });
+
   it('send takes an option-like text as the message it is', async () => {
     const run = await runStubbed(['send', 'a', 'note', '--message', '--json'], { results });
     expect(run.calls[0]).toEqual(['send', { to: 'a', msg_type: 'note', payload: { message: '--json' } }]);
@@ -119,6 +137,12 @@ describe('a command whose exchange fails', () => {
     const run = await runStubbed(['send', 'a', 'note', '--json'], { results: { ...results, inlineSync } });
     expect([run.code, JSON.parse(run.out)]).toEqual([0, anything]);
     expect(run.err).toContain('the store is locked by pid 7');
+  });
+  it('gives its result and warns, too, where the system refused a step', async () => {
+    const inlineSync = Object.assign(new Error('EMFILE: too many open files, open x'), { code: 'EMFILE', errno: -24, syscall: 'open' }); // prettier-ignore
+    const run = await runStubbed(['send', 'a', 'note', '--json'], { results: { ...results, inlineSync } });
+    expect([run.code, JSON.parse(run.out)]).toEqual([0, anything]);
+    expect(run.err).toContain('warning: not synchronised: the system refused a step: EMFILE');
   });
   it('does not hide a bug', async () => {
     const run = await runStubbed(['agents', '--json'], { results: { ...results, inlineSync: new TypeError('oops') } });

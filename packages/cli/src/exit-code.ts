@@ -8,6 +8,8 @@ export const exitCodes = {
   notFound: 3,
   conflict: 4,
   unreachable: 5,
+  /** Carried out, but its result could not be printed. */
+  unprinted: 6,
   noMesh: 10,
   frozen: 20,
 } as const;

@@ -10,7 +10,7 @@ export interface Failure {
   /** The document that `--json` prints. */
   result: { error: { code: number; name: string; message: string } & Record<string, unknown> };
   message: string;
-  /** Only of unexpected errors: shown with `--verbose`. */
+  /** Of unexpected errors and those that the system gave out of turn: shown with `--verbose`. */
   stack: string | null;
   /** The caller itself ended the command, by a signal. */
   cancelled: boolean;
@@ -21,6 +21,8 @@ function usage(message: string): Failure {
   return { exitCode: exitCodes.usage, result, message, stack: null, cancelled: false };
 }
 
+const stackOf = (error: unknown): string | null => (error instanceof Error ? (error.stack ?? null) : null);
+
 /** Tells apart what a person can mend from a bug. */
 export async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof UsageError) return usage(error.message);
@@ -28,26 +30,28 @@ export async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof OutputError) {
     const { message } = error;
     const result = { error: { code: 500, name: 'output_failed', message } };
-    return { exitCode: exitCodes.unexpected, result, message, stack: null, cancelled: false };
+    return { exitCode: exitCodes.unprinted, result, message, stack: null, cancelled: false };
   }
-  const { MeshError, errorResult } = await import('@git-mesh/core');
-  if (error instanceof MeshError) {
-    const message = cliMessage(error);
+  const { MeshError, errorResult, systemFailure } = await import('@git-mesh/core');
+  const refused = systemFailure(error);
+  const told = refused ?? error;
+  if (told instanceof MeshError) {
+    const message = cliMessage(told);
     return {
-      exitCode: exitCodeOf(error.errorName),
-      result: { error: { ...errorResult(error).error, message } },
+      exitCode: exitCodeOf(told.errorName),
+      result: { error: { ...errorResult(told).error, message } },
       message,
-      stack: null,
-      cancelled: error.errorName === 'cancelled',
+      stack: refused === null ? null : stackOf(error),
+      cancelled: told.errorName === 'cancelled',
     };
   }
   const reason = error instanceof Error ? error.message : String(error);
-  const message = `unexpected error: ${reason} (a bug in git-mesh; --verbose shows where)`;
+  const message = `unexpected error: ${reason} (a bug in git-mesh: --verbose shows where, please report it)`;
   return {
     exitCode: exitCodes.unexpected,
     result: { error: { code: 500, name: 'unexpected', message } },
     message,
-    stack: error instanceof Error ? (error.stack ?? null) : null,
+    stack: stackOf(error),
     cancelled: false,
   };
 }

@@ -1,6 +1,7 @@
 import type { Connection, Logger } from '@git-mesh/core';
 import type { OpenMesh } from '@git-mesh/sync';
 import { jsonLine } from './json-text.js';
+import { OutputError } from './process-sink.js';
 import type { Runtime } from './runtime.js';
 import { chooseStyle } from './style.js';
 import type { Render, ViewContext } from './view.js';
@@ -44,9 +45,9 @@ export class Invocation {
     const { dir, source } = await locateStore({
       dir: this.globals.dir,
       env: this.runtime.env,
-      cwd: this.runtime.cwd(),
+      cwd: () => this.runtime.cwd(),
       platform: this.runtime.platform,
-      homedir: this.runtime.homedir(),
+      homedir: () => this.runtime.homedir(),
     });
     this.logger.debug(`store ${dir} (from ${source})`);
     return dir;
@@ -71,22 +72,38 @@ export class Invocation {
     try {
       await mesh.inlineSync({ deadlineMs });
     } catch (error) {
-      const { MeshError } = await import('@git-mesh/core');
-      if (!(error instanceof MeshError)) throw error;
-      await this.warn(`not synchronised: ${error.message}`);
+      const { MeshError, systemFailure } = await import('@git-mesh/core');
+      const told = systemFailure(error) ?? error;
+      if (!(told instanceof MeshError)) throw error;
+      await this.warn(`not synchronised: ${told.message}`);
     }
   }
 
-  /** Prints the result as the one JSON document, or as people's text. */
+  /**
+   * Prints the result as the one JSON document, or as people's text.
+   * @throws OutputError that says so where an act was done and only its result could not be printed.
+   */
   async show<T>(result: T, render: Render<T>): Promise<void> {
-    if (this.globals.json === true) {
-      await this.runtime.stdout.write(jsonLine(result));
-      return;
+    const json = this.globals.json === true;
+    const view = json ? null : render(result, await this.viewContext());
+    const silent = view === null || view.text === '' || (this.globals.quiet === true && view.kind === 'confirmation');
+    const text = json ? jsonLine(result) : silent ? '' : `${view.text}\n`;
+    try {
+      if (text !== '') await this.runtime.stdout.write(text);
+    } catch (error) {
+      if (!(error instanceof OutputError)) throw error;
+      const { kind } = view ?? render(result, await this.viewContext());
+      if (kind === 'answer') throw error;
+      throw new OutputError(`this was done, so do not do it again; only ${error.message}`, { cause: error });
     }
-    const view = render(result, await this.viewContext());
-    const silent = this.globals.quiet === true && view.kind === 'confirmation';
-    if (view.text !== '' && !silent) await this.runtime.stdout.write(`${view.text}\n`);
-    for (const warning of view.warnings ?? []) await this.warn(warning);
+    for (const warning of view?.warnings ?? []) await this.warn(warning);
+  }
+
+  /** @throws MeshError `cancelled` where the person ended the command by a signal: it then prints nothing. */
+  async endWhereInterrupted(signal: AbortSignal): Promise<void> {
+    if (!signal.aborted) return;
+    const { MeshError } = await import('@git-mesh/core');
+    throw new MeshError('cancelled', 'ended by a signal');
   }
 
   async viewContext(): Promise<ViewContext> {

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { loadMeshAccess } from './mesh-access.js';
 import { processSink } from './process-sink.js';
 import { runCli } from './run-cli.js';
+import { signalExitCode } from './signal-exit-code.js';
+import { currentFolder, homeFolder } from './surroundings.js';
 
 // stdout belongs to results and protocol: whatever a dependency prints goes to stderr.
 globalThis.console = new Console(process.stderr, process.stderr);
@@ -24,8 +26,8 @@ function interruptionSignal(): AbortSignal {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
         // Asked twice: the person does not want to wait for an orderly end.
-        if (controller.signal.aborted) process.exit(130);
-        controller.abort();
+        if (controller.signal.aborted) process.exit(signalExitCode(signal));
+        controller.abort(signal);
       });
     }
   }
@@ -38,9 +40,9 @@ const stderr = processSink(process.stderr, { lastResort: true });
 const exitCode = await runCli({
   argv: process.argv.slice(2),
   env: process.env,
-  cwd: () => process.cwd(),
+  cwd: () => currentFolder(() => process.cwd()),
   platform: process.platform,
-  homedir,
+  homedir: () => homeFolder(homedir),
   hostname,
   execPath: process.execPath,
   launcher: realpathSync(fileURLToPath(new URL('../bin/git-mesh.mjs', import.meta.url))),

@@ -33,7 +33,7 @@ describe('writing to stdout', () => {
     ['at once', throwing('ENOSPC')],
   ])('fails when the disk behind it is full and says so %s', async (_when, stream) => {
     const sink = processSink(stream);
-    await expect(sink.write('a')).rejects.toThrow(/cannot write the output: .*ENOSPC/);
+    await expect(sink.write('a')).rejects.toThrow(/could not be printed: .*ENOSPC/);
     await expect(sink.write('b')).rejects.toThrow(OutputError);
   });
 });

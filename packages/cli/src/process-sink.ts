@@ -20,7 +20,7 @@ export function processSink(
   let failure: OutputError | null = null;
   const note = (error: NodeJS.ErrnoException): void => {
     if (readerIsGone.has(error.code)) closed = true;
-    else failure ??= new OutputError(`cannot write the output: ${error.message}`, { cause: error });
+    else failure ??= new OutputError(`the result could not be printed: ${error.message}`, { cause: error });
   };
   stream.on('error', note);
   const attempt = (text: string): Promise<void> =>

@@ -1,7 +1,7 @@
 import { Command, Help, Option } from 'commander';
 import { createCli } from './cli.js';
 import { commandGroups } from './commands.js';
-import { examples } from './help-text.js';
+import { examples, narrowItem, wrapped } from './help-text.js';
 import type { Runtime } from './runtime.js';
 
 const globalOptions = (): Option[] => [
@@ -11,6 +11,12 @@ const globalOptions = (): Option[] => [
   new Option('--verbose', 'say on stderr what is being done'),
 ];
 const globalOptionsHeading = 'Global options:';
+
+/** Some terminals say that they have no columns at all. */
+function helpColumns({ stdout }: Runtime): number {
+  const { columns = 0 } = stdout;
+  return columns > 0 ? columns : 100;
+}
 
 /** Every command takes the global options too, so that they may stand before or after its name. */
 function addGlobalOptions(command: Command): void {
@@ -36,7 +42,12 @@ export function createProgram(runtime: Runtime, { report, writeOut }: ProgramPor
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp({
-      helpWidth: runtime.stdout.columns ?? 100,
+      helpWidth: helpColumns(runtime),
+      minWidthToWrap: 10,
+      formatItem(term, termWidth, description, helper) {
+        const narrow = narrowItem(helper, { term, termWidth, description });
+        return narrow ?? Help.prototype.formatItem.call(this, term, termWidth, description, helper);
+      },
       // The global options are listed once, in the program's own help.
       visibleOptions(command) {
         const options = Help.prototype.visibleOptions.call(this, command);
@@ -55,7 +66,7 @@ export function createProgram(runtime: Runtime, { report, writeOut }: ProgramPor
     addGlobalOptions(command);
     command.addHelpText(
       'after',
-      '\nEvery command takes --dir, --json, --quiet and --verbose too: see git-mesh --help.',
+      wrapped('\nEvery command takes --dir, --json, --quiet and --verbose too: see git-mesh --help.'),
     );
   }
   program.commandsGroup('More:').helpCommand('help [command]', 'show how to use a command');

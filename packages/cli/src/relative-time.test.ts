@@ -23,7 +23,7 @@ describe('a relative time', () => {
     [-5400, 'in 2 h'],
     [-86_390, 'in 1 day'],
     [-86_400 * 6.9, 'in 7 days'],
-    [-1.9, 'just now'],
+    [-1.9, 'in a moment'],
   ])('of %d s before now reads %s', (seconds, text) => {
     expect(ago(seconds)).toBe(text);
   });

@@ -27,11 +27,11 @@ function nearestDuration(seconds: number): string {
   return durationText(Math.round(seconds / size) * size);
 }
 
-/** `just now`, `3 min ago` (rounded down), `in 55 min` (to the nearest); `—` for a time that is null or unreadable. */
+/** `just now`, `3 min ago` (rounded down), `in a moment`, `in 55 min` (to the nearest); `—` for a time that is null or unreadable. */
 export function relativeTime(iso: string | null, nowMs: number): string {
   const at = iso === null ? Number.NaN : Date.parse(iso);
   if (Number.isNaN(at)) return '—';
   const seconds = (nowMs - at) / 1000;
-  if (Math.abs(seconds) < 2) return 'just now';
+  if (Math.abs(seconds) < 2) return seconds >= 0 ? 'just now' : 'in a moment';
   return seconds > 0 ? `${durationText(seconds)} ago` : `in ${nearestDuration(-seconds)}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runStubbed } from './testing/stub-runtime.js';
+import { runStubbed, syncOk } from './testing/stub-runtime.js';
 
 // Loaded as the program loads it: never with the program itself.
 const { MeshError } = await import('@git-mesh/core');
@@ -59,12 +59,66 @@ describe('the command line', () => {
   });
 });
 
+describe('help on a narrow terminal', () => {
+  it.each([30, 40, 60, 100])('stays within %d columns, but for what is to be typed', async (columns) => {
+    const { out } = await runStubbed([]);
+    const names = [...out.matchAll(/^ {2}([a-z]+) .*/gm)].map((match) => match[1] ?? '');
+    for (const argv of [[], ...names.map((name) => ['help', name])]) {
+      const help = await runStubbed(argv, { isTerminal: true, columns });
+      expect([help.code, help.err]).toEqual([0, '']);
+      // A term alone on its line (`--payload-file <file>`) and what is to be typed are left whole.
+      const whole = /^Usage: |^ {2}\$ |^ {2}\S(?!.*\S {2,}\S)/;
+      const long = help.out.split('\n').filter((line) => line.length > columns && !whole.test(line));
+      expect([argv, long]).toEqual([argv, []]);
+    }
+  });
+
+  it('is laid out as usual where the terminal says that it has no columns', async () => {
+    expect((await runStubbed(['help', 'send'], { isTerminal: true, columns: 0 })).out).toBe(
+      (await runStubbed(['help', 'send'])).out,
+    );
+  });
+});
+
+describe('a result that cannot be printed', () => {
+  const send = { id: 'X', message_id: 1, to: 'a', to_agent: null, msg_type: 'note', state: 'pushed', recipients: [] };
+  it.each([[[]], [['--json']], [['--quiet']]])('says that the act was done: send %j', async (flags) => {
+    const run = await runStubbed(['send', 'a', 'note', ...flags], { results: { send }, stdoutFull: true });
+    if (flags[0] === '--quiet') expect([run.code, run.err]).toEqual([0, '']);
+    else {
+      const wanted = 'git-mesh: this was done, so do not do it again; only the result could not be printed: ENOSPC\n';
+      expect([run.code, run.err]).toEqual([6, wanted]);
+    }
+    expect(run.calls[0]).toEqual(['send', { to: 'a', msg_type: 'note' }]);
+  });
+
+  it('is no act where the command only answers', async () => {
+    const run = await runStubbed(['sent', '--json'], {
+      results: { sent: { messages: [], sync: syncOk } },
+      stdoutFull: true,
+    });
+    expect([run.code, run.err]).toEqual([6, 'git-mesh: the result could not be printed: ENOSPC\n']);
+  });
+
+  it('leaves the exit code of a failure and of guard as it is', async () => {
+    const none = new MeshError('machine_not_found', 'nobody');
+    const failed = await runStubbed(['send', 'a', 'note', '--json'], { results: { send: none }, stdoutFull: true });
+    expect([failed.code, failed.err]).toEqual([3, 'git-mesh: nobody\n']);
+    const freeze = { repo: null, machine: 'm', agent: null, reason: null, message_id: 1, since: 'x', expires_at: 'x' };
+    const agents = { freezes: [freeze], sync: syncOk };
+    const guard = await runStubbed(['guard'], { results: { agents }, stdoutFull: true });
+    expect([guard.code, guard.err]).toEqual([20, 'warning: the result could not be printed: ENOSPC\n']);
+  });
+});
+
 describe('a wrong command line', () => {
   const wrong: [argv: string[], part: string][] = [
     [['snd'], 'Did you mean send?'],
     [['help', 'nonsense'], "unknown command 'nonsense'"],
     [['checkin'], 'agent'],
     [['checkin', 'a', 'b'], 'too many arguments'],
+    [['send', 'a'], "missing required argument 'type' (git-mesh help send shows how)"],
+    [['guard', '--repo', ''], '--repo is empty'],
     [['checkin', 'a', '--colour'], '--colour'],
     [['checkin', 'a', '--ttl', '15m'], '--ttl'],
     [['checkin', 'a', '--ttl', '1e3'], '--ttl'],
@@ -74,7 +128,13 @@ describe('a wrong command line', () => {
     [['send', 'a', 'note', '--payload-file', 'f', '--message', 'x'], '--message'],
     [['send', 'a', 'note', '--payload', '{"a":1,}'], 'line 1, column 8'],
     [['send', 'a', 'note', '--payload', '{"a":'], 'ends too early'],
-    [['send', 'a', 'note', '--payload-file', '/no/such/file'], 'ENOENT'],
+    [['send', 'a', 'note', '--payload-file', '/no/such/file'], 'no such file (ENOENT)'],
+    [['send', 'a', 'note', '--payload-file', '/'], 'it is a folder'],
+    [['send', 'a', 'note', '--payload-file', ''], '--payload-file is empty'],
+    [['send', 'a', 'note', '--payload-file', '-'], 'stdin is empty'],
+    [['send', 'a', 'note', '--payload', ' '], '--payload is empty'],
+    [['send', 'a', 'note', '--payload', '{"n":9007199254740993}'], '9007199254740993 (line 1, column 6)'],
+    [['send', 'a', 'note', '--payload', '{"a":1,"a":2}'], 'the key "a" (line 1, column 8) is there twice'],
     [['ack', 'a'], '--all'],
     [['ack', 'a', '1', '--all'], 'not both'],
     [['ack', 'a', '99999999999999999999'], 'too large'],
@@ -138,5 +198,16 @@ describe('a failing use case', () => {
       code: 130,
       out: '',
     });
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ])('that %s ended while it waited prints nothing and exits %d', async (signal, code) => {
+    const interruption = AbortSignal.abort(signal);
+    const inbox = { agent_id: 'a', messages: [], remaining: 0, sync: syncOk };
+    const run = await runStubbed(['inbox', 'a', '--wait', '9'], { results: { inbox }, interruption });
+    expect([run.code, run.out, run.err]).toEqual([code, '', '']);
   });
 });

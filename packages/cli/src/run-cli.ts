@@ -1,15 +1,13 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { exitCodes } from './exit-code.js';
 import { describeFailure } from './failure.js';
 import { jsonLine } from './json-text.js';
 import { OutputError } from './process-sink.js';
 import { createProgram } from './program.js';
 import type { Runtime, TextSink } from './runtime.js';
+import { signalExitCode } from './signal-exit-code.js';
 import { chooseStyle } from './style.js';
 import { UsageError } from './usage-error.js';
-
-/** What a shell reports for a command that SIGINT ended. */
-const interruptedExitCode = 130;
 
 /** The arguments before `--`: an error in them may come before they are parsed. */
 function asked(argv: readonly string[], flag: string): boolean {
@@ -27,9 +25,19 @@ function missingCommand(error: CommanderError, argv: readonly string[]): UsageEr
   return new UsageError('which command? git-mesh --help lists them');
 }
 
+/** Says where a command's arguments are explained, unless the error itself says what was meant. */
+function withWayOn(error: CommanderError, commands: readonly Command[], argv: readonly string[]): UsageError {
+  const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const command = commands.find((each) => argv.includes(each.name()));
+  const explained = message.includes('Did you mean') || command === undefined;
+  return new UsageError(explained ? message : `${message} (git-mesh help ${command.name()} shows how)`);
+}
+
 /** Carries out one command line. Resolves to the exit code; whatever was printed has been handed over by then. */
 export async function runCli(runtime: Runtime): Promise<number> {
-  const argv = runtime.argv.length === 0 ? ['--help'] : [...runtime.argv];
+  const [first, second] = runtime.argv;
+  const aboutAll = first === undefined || (first === 'help' && second === 'help');
+  const argv = aboutAll ? ['--help', ...runtime.argv.slice(2)] : [...runtime.argv];
   try {
     return await carryOut(runtime, argv);
   } catch (error) {
@@ -52,7 +60,7 @@ async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<numb
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw missingCommand(error, argv) ?? error;
+    if (error.exitCode !== 0) throw missingCommand(error, argv) ?? withWayOn(error, program.commands, argv);
     const field = error.code === 'commander.version' ? 'version' : 'help';
     await runtime.stdout.write(asked(argv, '--json') ? jsonLine({ [field]: helpText.trimEnd() }) : helpText);
   }
@@ -61,7 +69,7 @@ async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<numb
 
 async function fail(runtime: Runtime, error: unknown): Promise<number> {
   const failure = await describeFailure(error);
-  if (failure.cancelled) return interruptedExitCode;
+  if (failure.cancelled) return signalExitCode(runtime.interruption().reason);
   const { stdout, stderr, env, argv } = runtime;
   const printed = asked(argv, '--json') && (await printedJson(stdout, failure.result));
   if (!printed) await stderr.write(`${chooseStyle(stderr.isTerminal, env).red('git-mesh:')} ${failure.message}\n`);

@@ -19,8 +19,10 @@ export interface Runtime {
   /** The arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Environment;
+  /** @throws UsageError where it is gone. Asked only for what needs it. */
   cwd(): string;
   readonly platform: string;
+  /** @throws UsageError where there is none. */
   homedir(): string;
   hostname(): string;
   /** The Node executable. */
@@ -35,7 +37,7 @@ export interface Runtime {
   rawStdout(): Writable;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Aborts at the first SIGINT, SIGTERM or SIGHUP; until it was asked for, those end the process as usual. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP, with its name as the reason; until it was asked for, those end the process as usual. */
   interruption(): AbortSignal;
   /** Loads the use cases; nothing of them is loaded before. */
   meshAccess(): Promise<MeshAccess>;

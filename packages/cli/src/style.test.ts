@@ -11,7 +11,7 @@ describe('colour', () => {
   it('is off with NO_COLOR, unless that is empty, and on a dumb terminal', () => {
     expect([coloured(true, { NO_COLOR: '1' }), coloured(true, { NO_COLOR: '' }), coloured(true, { TERM: 'dumb' })]).toEqual([false, true, false]); // prettier-ignore
   });
-  it('follows FORCE_COLOR where it is set', () => {
-    expect([coloured(false, { FORCE_COLOR: '1' }), coloured(true, { FORCE_COLOR: '0' })]).toEqual([true, false]);
+  it('is off in a pipe and with NO_COLOR, whatever FORCE_COLOR says', () => {
+    expect([coloured(false, { FORCE_COLOR: '1' }), coloured(true, { FORCE_COLOR: '1', NO_COLOR: '1' })]).toEqual([false, false]); // prettier-ignore
   });
 });

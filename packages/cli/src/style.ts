@@ -26,10 +26,8 @@ const ansiStyle: Style = {
   cyan: paint(36, 39),
 };
 
-/** Colour only on a terminal and without NO_COLOR (no-color.org); FORCE_COLOR decides where it is set. */
+/** Colour only on a terminal and without NO_COLOR (no-color.org): what is piped on is for programs, whatever is set. */
 export function chooseStyle(isTerminal: boolean, env: Environment): Style {
-  const forced = env['FORCE_COLOR'];
-  if (forced !== undefined) return forced === '0' || forced === 'false' ? plainStyle : ansiStyle;
   if ((env['NO_COLOR'] ?? '') !== '') return plainStyle;
   return isTerminal && env['TERM'] !== 'dumb' ? ansiStyle : plainStyle;
 }

@@ -29,6 +29,8 @@ export {
 } from './domain/ids.js';
 export { nextUlid, ulidTime } from './domain/ulid.js';
 export { hasControl, hasUnseen, isWellFormed, visibleText } from './domain/visible-text.js';
+export { jsonErrorPosition } from './domain/json-error-position.js';
+export { jsonLoss, lossText } from './domain/json-loss.js';
 export { nearestName } from './domain/nearest-name.js';
 export { decodeYaml, encodeYaml, maxFileBytes } from './domain/codec.js';
 export { unknownKeys } from './domain/record-schema.js';
@@ -134,6 +136,7 @@ export { commitOnBranch } from './store/commit.js';
 export type { BranchCommit, BranchTip } from './store/commit.js';
 export { writeAtomic, writeDurable } from './store/durable-fs.js';
 export { errnoOf, isErrno } from './store/fs.js';
+export { systemFailure } from './store/system-failure.js';
 export type { Fs, FsFile, FsStat } from './store/fs.js';
 export { nodeFs } from './store/node-fs.js';
 export { hashObject } from './store/object-id.js';

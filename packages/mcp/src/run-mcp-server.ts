@@ -51,9 +51,11 @@ export async function runMcpServer(options: RunMcpServerOptions): Promise<void> 
 
   const { serveStdio } = await import('./serve-stdio.js');
   const serving = await serveStdio({ ...options, stdout, platform: host.platform });
-  const reason = await Promise.race([ending, serving.gone.then(() => 'the transport gave up')]);
+  const reason = await ending;
   host.exitWithin(shutdownMs);
   logger.debug(`ending: ${reason}`);
+  // The end may be heard in the same turn as the last request, whose handling begins a few microtasks later.
+  await nextTurn();
   await atMost(lastCallsMs, serving.endCalls());
   // The SDK writes an answer a few microtasks after it has the result.
   await nextTurn();

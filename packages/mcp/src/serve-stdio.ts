@@ -1,5 +1,5 @@
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Readable, Writable } from 'node:stream';
+import { LineTransport } from './line-transport.js';
 import type { MeshSession, MeshSessionOptions } from './mesh-session.js';
 import { createServer } from './server.js';
 import type { ToolCalls } from './tool-calls.js';
@@ -13,8 +13,6 @@ export interface ServeStdioOptions extends MeshSessionOptions {
 }
 
 export interface Serving {
-  /** Resolves when the transport has given up, as for a message of more than 10 MB. */
-  readonly gone: Promise<void>;
   /** Ends all waits and resolves once every call under way has its result. */
   endCalls(): Promise<void>;
   /** Closes the connection and the mesh. */
@@ -36,7 +34,8 @@ async function loadBackend(options: ServeStdioOptions): Promise<Backend> {
 
 /** The parts of the server put together. Loading this file loads the SDK. */
 export async function serveStdio(options: ServeStdioOptions): Promise<Serving> {
-  const { stdin, stdout, version, platform, logger } = options;
+  const { version, platform, logger } = options;
+  const transport = new LineTransport(options);
   let backend: Promise<Backend> | null = null;
   const server = createServer({
     version,
@@ -45,14 +44,11 @@ export async function serveStdio(options: ServeStdioOptions): Promise<Serving> {
       backend ??= loadBackend(options);
       return (await backend).calls.run(tool, call);
     },
+    textOf: (id) => transport.takeText(id),
     logger,
   });
-  const gone = new Promise<void>((resolve) => {
-    server.onclose = resolve;
-  });
-  await server.connect(new StdioServerTransport(stdin, stdout));
+  await server.connect(transport);
   return {
-    gone,
     endCalls: async () => (await backend)?.calls.end(),
     close: async () => {
       await server.close();

@@ -5,6 +5,7 @@ import {
   ListToolsRequestSchema,
   McpError,
   type ProgressToken,
+  type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Logger } from '@git-mesh/core';
 import { instructions } from './instructions.js';
@@ -17,6 +18,8 @@ export interface MeshServerOptions {
   tools: readonly MeshTool[];
   /** Never rejects. */
   callTool: (tool: MeshTool, call: ToolCall) => Promise<ToolResult>;
+  /** The text of a tools/call request, where the transport has it. */
+  textOf?: (id: RequestId) => string | undefined;
   logger: Logger;
 }
 
@@ -39,7 +42,7 @@ function listed({ name, title, description, inputSchema, outputSchema, annotatio
 
 /** The protocol's side of the server, over any transport. The SDK's own schemas (zod) are not used for the tools. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- its successor wants zod schemas, ours are the exact JSON Schemas that users know
-export function createServer({ version, tools, callTool, logger }: MeshServerOptions): Server {
+export function createServer({ version, tools, callTool, textOf, logger }: MeshServerOptions): Server {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
   const server = new Server(
     { name: 'git-mesh', title: 'git-mesh', version },
@@ -52,6 +55,7 @@ export function createServer({ version, tools, callTool, logger }: MeshServerOpt
   };
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: list }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const text = textOf?.(extra.requestId);
     const tool = byName.get(params.name);
     if (tool === undefined) {
       const known = tools.map(({ name }) => name).join(', ');
@@ -63,6 +67,7 @@ export function createServer({ version, tools, callTool, logger }: MeshServerOpt
     const token = extra._meta?.progressToken;
     return callTool(tool, {
       args: params.arguments ?? {},
+      text,
       signal: extra.signal,
       onProgress: token === undefined ? undefined : progressReporter(token, extra.sendNotification, logger),
     });

@@ -1,4 +1,13 @@
-import { errorResult, MeshError, visibleText, type CallOptions, type Logger } from '@git-mesh/core';
+import {
+  errorResult,
+  jsonLoss,
+  lossText,
+  MeshError,
+  systemFailure,
+  visibleText,
+  type CallOptions,
+  type Logger,
+} from '@git-mesh/core';
 import type { MeshSession } from './mesh-session.js';
 import type { MeshTool, TextContext } from './mesh-tool.js';
 import { noMeshAdvice } from './no-mesh.js';
@@ -7,6 +16,8 @@ import { internalErrorResult, meshErrorResult, type ToolResult } from './tool-er
 export interface ToolCall {
   /** As the client sent them. */
   args: unknown;
+  /** The whole request as it was written, for what parsing it lost. */
+  text?: string | undefined;
   /** The client's cancellation. */
   signal: AbortSignal;
   /** Set where the client asked to hear how a wait goes on. */
@@ -68,13 +79,17 @@ export class ToolCalls {
       this.#options.logger.warn(
         `${tool.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       );
+      const refused = systemFailure(error);
+      if (refused !== null) return meshErrorResult(refused, errorResult(refused), context);
       return internalErrorResult(tool.name);
     }
   }
 
-  async #carryOut(tool: MeshTool, { args, onProgress }: ToolCall, signal: AbortSignal): Promise<object> {
+  async #carryOut(tool: MeshTool, { args, text, onProgress }: ToolCall, signal: AbortSignal): Promise<object> {
     try {
       const { mesh, connection } = await this.#options.session.use();
+      const loss = text === undefined ? null : jsonLoss(text);
+      if (loss !== null) throw new MeshError('invalid_argument', `nothing was done: ${lossText(loss)}`);
       const options: CallOptions = { connection, signal, ...(onProgress === undefined ? {} : { onProgress }) };
       return await tool.call(mesh.api, args, options);
     } catch (error) {

@@ -51,11 +51,14 @@ export type InitMeshFunction = (options: InitOptions) => Promise<MembershipResul
 /** @throws MeshError `handle_taken`, `not_found` (no mesh there), `mesh_exists` (dir is a store already). */
 export type JoinMeshFunction = (options: JoinOptions) => Promise<MembershipResult>;
 
-/** Finds the store: `--dir`, GIT_MESH_DIR, `git config mesh.dir` around the working directory, a per-user default. */
+/**
+ * Finds the store: `--dir`, GIT_MESH_DIR, `git config mesh.dir` around the working directory, a per-user default.
+ * `cwd` and `homedir` may be functions, called only where the answer needs them: either may not be there at all.
+ */
 export type LocateStoreFunction = (options: {
   dir?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
-  cwd: string;
+  cwd: string | (() => string);
   platform: string;
-  homedir: string;
+  homedir: string | (() => string);
 }) => Promise<{ dir: string; source: '--dir' | 'GIT_MESH_DIR' | 'git config' | 'default' }>;

@@ -17,7 +17,9 @@ describe('locateStore', () => {
     fixture.remove();
   });
 
-  const locate = (options: { dir?: string; env?: Record<string, string>; cwd?: string; platform?: string } = {}) => {
+  const locate = (
+    options: { dir?: string; env?: Record<string, string>; cwd?: string | (() => string); platform?: string } = {},
+  ) => {
     const env = { PATH: process.env['PATH'], HOME: fixture.path('home'), GIT_CONFIG_NOSYSTEM: '1', ...options.env };
     return locateStore({ platform: 'linux', cwd, homedir: '/home/bob', ...options, env });
   };
@@ -56,6 +58,17 @@ describe('locateStore', () => {
     expect((await locate({ platform: 'darwin' })).dir).toBe('/home/bob/Library/Application Support/git-mesh/store');
     const windows = await locate({ platform: 'win32', env: { LOCALAPPDATA: 'C:\\Users\\bob\\AppData\\Local' } });
     expect(windows.dir).toBe('C:\\Users\\bob\\AppData\\Local\\git-mesh\\store');
+  });
+
+  it('asks for the working directory and the home only where the answer needs them', async () => {
+    const gone = (): never => {
+      throw new Error('gone');
+    };
+    expect((await locate({ dir: '/a', cwd: gone })).dir).toBe('/a');
+    expect((await locate({ env: { GIT_MESH_DIR: '/b' }, cwd: gone })).dir).toBe('/b');
+    await expect(locate({ dir: 'a', cwd: gone })).rejects.toThrow('gone');
+    await expect(locate({ cwd: gone })).rejects.toThrow('gone');
+    expect((await locate({ dir: 'x', cwd: () => cwd })).dir).toBe(resolve(cwd, 'x'));
   });
 
   it('starts no git outside of a repository, and does without one that is missing or hangs', async () => {

@@ -16,27 +16,35 @@ const gitTimeoutMs = 2_000;
 export const locateStore: LocateStoreFunction = async ({ dir, env, cwd, platform, homedir }) => {
   if (dir !== undefined) {
     if (dir === '') throw new MeshError('invalid_argument', '--dir is empty: expected the folder of the store');
-    return { dir: path.resolve(cwd, dir), source: '--dir' };
+    return { dir: absolute(dir, cwd), source: '--dir' };
   }
   const fromEnv = env['GIT_MESH_DIR'];
-  if (fromEnv !== undefined && fromEnv !== '') return { dir: path.resolve(cwd, fromEnv), source: 'GIT_MESH_DIR' };
+  if (fromEnv !== undefined && fromEnv !== '') return { dir: absolute(fromEnv, cwd), source: 'GIT_MESH_DIR' };
 
-  const top = await repositoryTop(cwd);
+  const top = await repositoryTop(given(cwd));
   const configured = top === null ? null : await meshDir(top, env);
   if (top !== null && configured !== null) return { dir: path.resolve(top, configured), source: 'git config' };
 
   return { dir: defaultStore({ env, platform, homedir }), source: 'default' };
 };
 
-function defaultStore({ env, platform, homedir }: { env: Env; platform: string; homedir: string }): string {
+type Given = string | (() => string);
+const given = (value: Given): string => (typeof value === 'string' ? value : value());
+
+const absolute = (dir: string, cwd: Given): string =>
+  path.isAbsolute(dir) ? path.resolve(dir) : path.resolve(given(cwd), dir);
+
+function defaultStore({ env, platform, homedir }: { env: Env; platform: string; homedir: Given }): string {
   if (platform === 'win32') {
-    const local = nonEmpty(env['LOCALAPPDATA']) ?? path.win32.join(homedir, 'AppData', 'Local');
+    const local = nonEmpty(env['LOCALAPPDATA']) ?? path.win32.join(given(homedir), 'AppData', 'Local');
     return path.win32.join(local, 'git-mesh', 'store');
   }
-  if (platform === 'darwin') return path.posix.join(homedir, 'Library', 'Application Support', 'git-mesh', 'store');
+  if (platform === 'darwin')
+    return path.posix.join(given(homedir), 'Library', 'Application Support', 'git-mesh', 'store');
   const data = nonEmpty(env['XDG_DATA_HOME']);
   // The XDG specification: a relative one is to be ignored.
-  const share = data !== null && path.posix.isAbsolute(data) ? data : path.posix.join(homedir, '.local', 'share');
+  const share =
+    data !== null && path.posix.isAbsolute(data) ? data : path.posix.join(given(homedir), '.local', 'share');
   return path.posix.join(share, 'git-mesh', 'store');
 }
 

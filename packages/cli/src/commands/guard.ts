@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import type { Cli } from '../cli.js';
 import { exitCodes } from '../exit-code.js';
 import { examples } from '../help-text.js';
+import { OutputError } from '../process-sink.js';
+import { UsageError } from '../usage-error.js';
 
 interface GuardFlags {
   repo?: string;
@@ -34,8 +36,12 @@ export function registerGuard(program: Command, cli: Cli): void {
       ),
     )
     .action((flags: GuardFlags, command: Command) =>
-      cli.run(command, (call) =>
-        call.withMesh(async (mesh, connection) => {
+      cli.run(command, (call) => {
+        if (flags.repo?.trim() === '') {
+          // As from an unset variable of a script: it must not pass for a repository without freezes.
+          throw new UsageError('--repo is empty: expected the name of a repository; left out, every freeze counts');
+        }
+        return call.withMesh(async (mesh, connection) => {
           await call.exchange(mesh, lookAtMostMs);
           const { freezes: all, sync } = await mesh.api.agents({}, { connection });
           const freezes = freezesFor(all, flags.repo);
@@ -51,9 +57,15 @@ export function registerGuard(program: Command, cli: Cli): void {
             await call.warn(oneLine(problem, await call.viewContext()));
           }
           const { guardView } = await import('../views/guard.js');
-          await call.show(result, guardView);
+          try {
+            await call.show(result, guardView);
+          } catch (error) {
+            // The exit code is the answer here, and says it whether or not it could be printed.
+            if (!(error instanceof OutputError)) throw error;
+            await call.warn(error.message);
+          }
           return result.frozen ? exitCodes.frozen : exitCodes.done;
-        }),
-      ),
+        });
+      }),
     );
 }

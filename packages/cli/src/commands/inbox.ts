@@ -48,6 +48,7 @@ export function registerInbox(program: Command, cli: Cli): void {
           }
           const signal = (flags.wait ?? 0) > 0 ? call.runtime.interruption() : undefined;
           const result = await mesh.api.inbox(input, defined({ connection, signal }));
+          if (signal !== undefined) await call.endWhereInterrupted(signal);
           const { inboxView } = await import('../views/inbox.js');
           await call.show(result, inboxView);
           return exitCodes.done;

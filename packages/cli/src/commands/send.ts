@@ -1,3 +1,5 @@
+import type { Connection, MessageState, SendResult } from '@git-mesh/core';
+import type { OpenMesh } from '@git-mesh/sync';
 import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.js';
 import { defined } from '../defined.js';
@@ -13,6 +15,24 @@ interface SendFlags extends PayloadFlags {
   replyTo?: string;
   ttl?: number;
   key?: string;
+}
+
+const lookBack = 20;
+
+/**
+ * A message's state after the exchange, which may have taken it further than the send itself did. Where that cannot be
+ * told any more the send's own holds: the message is stored, and no failure to look may say otherwise.
+ */
+async function stateNow(mesh: OpenMesh, connection: Connection, sent: SendResult): Promise<MessageState> {
+  if (sent.state !== 'queued') return sent.state;
+  try {
+    const { messages } = await mesh.api.sent({ limit: lookBack }, { connection });
+    return messages.find(({ id }) => id === sent.id)?.state ?? sent.state;
+  } catch (error) {
+    const { MeshError, systemFailure } = await import('@git-mesh/core');
+    if (error instanceof MeshError || systemFailure(error) !== null) return sent.state;
+    throw error;
+  }
 }
 
 export function registerSend(program: Command, cli: Cli): void {
@@ -44,7 +64,7 @@ export function registerSend(program: Command, cli: Cli): void {
     .action((to: string, type: string, flags: SendFlags, command: Command) =>
       cli.run(command, async (call) => {
         const { runtime } = call;
-        const payload = await readPayload(flags, { stdin: () => runtime.stdin(), cwd: runtime.cwd() });
+        const payload = await readPayload(flags, { stdin: () => runtime.stdin(), cwd: () => runtime.cwd() });
         const input = defined({
           to,
           msg_type: type,
@@ -56,8 +76,9 @@ export function registerSend(program: Command, cli: Cli): void {
           key: flags.key,
         });
         return call.withMesh(async (mesh, connection) => {
-          const result = await mesh.api.send(input, { connection });
+          const stored = await mesh.api.send(input, { connection });
           await call.exchange(mesh);
+          const result = { ...stored, state: await stateNow(mesh, connection, stored) };
           const { sendView } = await import('../views/send.js');
           await call.show(result, sendView(await mesh.syncer.summary()));
           return exitCodes.done;

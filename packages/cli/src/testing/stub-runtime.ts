@@ -2,6 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import type { Connection, MeshApi, SyncSummary } from '@git-mesh/core';
 import type { OpenMesh } from '@git-mesh/sync';
 import type { MeshAccess } from '../mesh-access.js';
+import { OutputError } from '../process-sink.js';
 import { runCli } from '../run-cli.js';
 import type { Environment, Runtime, TextSink } from '../runtime.js';
 
@@ -28,7 +29,11 @@ export interface StubOptions {
   workerAlive?: boolean;
   /** The reader of stdout goes away after this many writes. */
   closesAfter?: number;
+  /** stdout's disk is full. */
+  stdoutFull?: boolean;
   access?: Partial<MeshAccess>;
+  cwd?: () => string;
+  homedir?: () => string;
   /** What the person's signals abort. */
   interruption?: AbortSignal;
 }
@@ -39,15 +44,18 @@ class CollectingSink implements TextSink {
   readonly isTerminal: boolean;
   readonly columns: number | undefined;
   readonly #closesAfter: number;
+  readonly #full: boolean;
   constructor(options: StubOptions) {
     this.isTerminal = options.isTerminal ?? false;
     this.columns = options.columns;
+    this.#full = options.stdoutFull ?? false;
     this.#closesAfter = options.closesAfter ?? Number.POSITIVE_INFINITY;
   }
   get closed(): boolean {
     return this.#writes >= this.#closesAfter;
   }
   write(text: string): Promise<void> {
+    if (this.#full) return Promise.reject(new OutputError('the result could not be printed: ENOSPC'));
     if (!this.closed) this.text += text;
     this.#writes += 1;
     return Promise.resolve();
@@ -118,9 +126,9 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
   const runtime: Runtime = {
     argv,
     env: options.env ?? {},
-    cwd: () => '/work/here',
+    cwd: options.cwd ?? (() => '/work/here'),
     platform: 'linux',
-    homedir: () => '/home/someone',
+    homedir: options.homedir ?? (() => '/home/someone'),
     hostname: () => 'Studio.local',
     execPath: '/usr/bin/node',
     launcher: '/opt/git-mesh.mjs',

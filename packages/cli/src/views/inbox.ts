@@ -10,7 +10,7 @@ function messageLines(message: InboxMessage, context: ViewContext): string[] {
   const facts = [
     `from ${agent === null ? machine : `${agent}@${machine}`}${verified === 'unverified' ? style.yellow(' (unverified)') : ''}`,
     relativeTime(message.sent_at, nowMs),
-    message.directed ? 'to you' : 'to all',
+    message.directed ? 'to you' : 'to every agent here',
     message.in_reply_to === null ? null : `answers ${message.in_reply_to}`,
   ].filter((fact) => fact !== null);
   const heading = `${style.bold(`#${message.message_id}`)} ${style.cyan(message.msg_type)} ${facts.join(' · ')}`;

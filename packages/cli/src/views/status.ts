@@ -14,7 +14,10 @@ function remoteLines(remote: RemoteStatus, { style, nowMs, visible }: ViewContex
   ];
   if (remote.error !== null) {
     lines.push(`         ${style.red(visible(remote.error.name, 60))}: ${visible(remote.error.message, 500)}`);
-    if (remote.next_try_at !== null) lines.push(`         next try ${relativeTime(remote.next_try_at, nowMs)}`);
+    if (remote.next_try_at !== null) {
+      const due = Date.parse(remote.next_try_at) <= nowMs;
+      lines.push(`         next try ${due ? 'at the next exchange' : relativeTime(remote.next_try_at, nowMs)}`);
+    }
   }
   return lines;
 }

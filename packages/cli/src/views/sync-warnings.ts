@@ -7,7 +7,8 @@ import { oneLine } from './one-line.js';
 /** What a reader must know about how fresh the answer is: nothing while all remotes answer. */
 export function syncWarnings(sync: SyncSummary, context: ViewContext): string[] {
   if (sync.state === 'ok' || sync.state === 'none') return [];
-  const scope = sync.state === 'offline' ? 'no remote could be reached' : 'not every remote could be reached';
+  // A remote that answered and refused is one of these too: the reason tells which.
+  const scope = sync.state === 'offline' ? 'not synchronised' : 'not synchronised with every remote';
   const last =
     sync.last_ok_at === null ? 'never before' : `last exchange ${relativeTime(sync.last_ok_at, context.nowMs)}`;
   const waiting = sync.queued > 0 ? `, ${counted(sync.queued, 'commit', 'commits')} waiting to go out` : '';

@@ -66,7 +66,7 @@ describe('what people read', () => {
   it('says when nobody is there, and still what is wrong with the sync', () => {
     const view = agentsView({ ...agents, agents: [], freezes: [] }, context);
     expect(view.text).toContain('No agents are checked in.');
-    expect(view.warnings?.[0]).toContain('no remote could be reached (last exchange 2 min ago, 2 commits waiting');
+    expect(view.warnings?.[0]).toContain('not synchronised (last exchange 2 min ago, 2 commits waiting');
   });
 
   it('says nothing of a sync that works', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MeshError } from '../errors.js';
 import {
   agentKey,
+  isAgent,
   fromIso,
   handleFromHostname,
   isAgentId,
@@ -91,6 +92,12 @@ describe('agent ids', () => {
   });
   it('compares without case', () => {
     expect(agentKey(parseAgentId('Builder.X'))).toBe('builder.x');
+  });
+
+  it('tells an agent in any spelling from another, and from none', () => {
+    const key = agentKey(parseAgentId('QA'));
+    expect([isAgent(parseAgentId('qA'), key), isAgent(parseAgentId('qb'), key)]).toEqual([true, false]);
+    expect([isAgent(null, key), isAgent(undefined, key), isAgent(null, null)]).toEqual([false, false, false]);
   });
 });
 

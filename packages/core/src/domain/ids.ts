@@ -84,6 +84,11 @@ export function agentKey(id: AgentId): AgentKey {
   return lower(id) as AgentKey;
 }
 
+/** True where that name is the agent's in any spelling; false for no name at all. */
+export function isAgent(id: AgentId | null | undefined, key: AgentKey | null): boolean {
+  return id !== null && id !== undefined && agentKey(id) === key;
+}
+
 /** True for an agent's name in its lower-case form. */
 export function isAgentKey(text: string): text is AgentKey {
   return isAgentId(text) && text === lower(text);

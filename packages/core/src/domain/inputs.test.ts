@@ -178,7 +178,17 @@ describe('agent_send', () => {
 
   it('checks the payload, its size, the type and the addressee in this order', () => {
     const big = { s: 'x'.repeat(16_384) };
-    expect(failure(() => parseSendInput({ payload: [] })).message).toContain('payload: expected an object');
+    for (const [payload, got] of [
+      [[], 'a list'],
+      [null, 'null'],
+      ['{}', '"{}"'],
+      [7, '7'],
+      [true, 'true'],
+    ] as const) {
+      const { code, message } = failure(() => parseSendInput({ payload }));
+      expect([code, message]).toEqual([400, expect.stringMatching(/^payload: expected a JSON object .*; got /)]);
+      expect(message).toContain(`got ${got}`);
+    }
     expect(failure(() => parseSendInput({ payload: big })).errorName).toBe('payload_too_large');
     expect(failure(() => parseSendInput({ msg_type: 'x' })).message).toContain(
       'ping, pr-ready, freeze, freeze-clear, release-out, handoff, note',

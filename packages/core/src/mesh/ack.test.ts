@@ -1,16 +1,11 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { AckResult } from '../domain/results.js';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
+const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
 let ids: string[];
 
 beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop');
-  [studio, laptop] = mesh.machines as [TestMachine, TestMachine];
   await studio.checkin('boss');
   await studio.checkin('qa');
   await laptop.receive(studio);
@@ -21,7 +16,6 @@ beforeEach(async () => {
   }
   await studio.receive(laptop);
 });
-afterEach(() => mesh.remove());
 
 const ack = (message_ids: unknown, extra: object = {}, allowUlids = false): Promise<AckResult> =>
   studio.api.ack({ agent_id: 'boss', message_ids, confirm: true, ...extra }, { ...studio.call(), allowUlids });

@@ -1,4 +1,5 @@
 import { decodeAck } from '../domain/ack-record.js';
+import { agentKey } from '../domain/ids.js';
 import type { AgentKey, Oid } from '../domain/ids.js';
 import { lookupPath } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
@@ -27,10 +28,10 @@ export async function ackedHere(ctx: MeshContext, key: AgentKey): Promise<(entry
 }
 
 /** The keys of the agents named in an ack file; none where it cannot be read (doctor names it). */
-async function agentsThatAcked(ctx: MeshContext, blob: Oid): Promise<ReadonlySet<string>> {
+async function agentsThatAcked(ctx: MeshContext, blob: Oid): Promise<ReadonlySet<AgentKey>> {
   try {
     const record = decodeAck(await ctx.store.objects.blob(blob, maxRecordBytes));
-    return new Set(record.acks.map((ack) => ack.agent.toLowerCase()));
+    return new Set(record.acks.map((ack) => agentKey(ack.agent)));
   } catch (error) {
     if (error instanceof MeshError) return new Set();
     throw error;

@@ -1,5 +1,5 @@
 import { decodeAck } from '../domain/ack-record.js';
-import { toIso } from '../domain/ids.js';
+import { agentKey, toIso } from '../domain/ids.js';
 import type { EpochMillis, Oid } from '../domain/ids.js';
 import { checkMessage, parsePath, receiptPath } from '../domain/layout.js';
 import { decodeMessage } from '../domain/message-record.js';
@@ -169,12 +169,10 @@ async function readAcks(
   const record = await tryDecode(() => read(store, blob), decodeAck);
   if (record?.id !== place.id) return [];
   const known = new Set(
-    view.acked
-      .filter((ack) => ack.id === record.id && ack.machine === branch.handle)
-      .map((ack) => ack.agent.toLowerCase()),
+    view.acked.filter((ack) => ack.id === record.id && ack.machine === branch.handle).map((ack) => agentKey(ack.agent)),
   );
   return believedAcks(view, { own: store.config.handle, machine: branch.handle, record })
-    .filter((ack) => !known.has(ack.agent.toLowerCase()))
+    .filter((ack) => !known.has(agentKey(ack.agent)))
     .map((ack) => ({ kind: 'acked', id: record.id, machine: branch.handle, agent: ack.agent, at: ack.at }));
 }
 

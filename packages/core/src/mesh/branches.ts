@@ -1,4 +1,5 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
+import { isAgent } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
 import { branchRef, handleOfRef, machinePath, parsePath, presencePath } from '../domain/layout.js';
 import { decodeMachine } from '../domain/machine.js';
@@ -88,7 +89,7 @@ export class Branches {
       const place = parsePath(file.path);
       if (place?.kind !== 'presence') continue;
       const record = await this.#decodePresence(file.oid);
-      if (record?.agent.toLowerCase() === place.agent) records.push(record);
+      if (record !== null && isAgent(record.agent, place.agent)) records.push(record);
     }
     return records;
   }
@@ -97,7 +98,7 @@ export class Branches {
   async presenceOf(branch: Branch, agent: AgentKey): Promise<PresenceRecord | null> {
     const blob = await this.file(branch, presencePath(agent));
     const record = blob === null ? null : await this.#decodePresence(blob);
-    return record?.agent.toLowerCase() === agent ? record : null;
+    return isAgent(record?.agent, agent) ? record : null;
   }
 
   /** The blob at a path of a branch, or null. */

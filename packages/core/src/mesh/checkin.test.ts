@@ -1,23 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { presencePath } from '../domain/layout.js';
 import { commitOnBranch } from '../store/commit.js';
 import { housekeeping } from './housekeeping.js';
 import { agentKey, parseAgentId, toIso } from '../domain/ids.js';
 import { ownIdentity } from '../store/identity.js';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
-
-beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop');
-  [studio, laptop] = mesh.machines as [TestMachine, TestMachine];
-});
-afterEach(() => mesh.remove());
+const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
 
 const minutes = (n: number): number => n * 60_000;
 const note = (agent: string | undefined, extra: object = {}): object => ({

@@ -1,20 +1,15 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import { beforeEach, expect, test } from 'vitest';
+import type { TestMachine } from '../testing/index.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
+const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
 
 beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop');
-  [studio, laptop] = mesh.machines as [TestMachine, TestMachine];
   // Somebody reads everywhere, so that nothing else warns.
   await studio.checkin('boss');
   await laptop.checkin('qa');
   await mesh.exchange();
 });
-afterEach(() => mesh.remove());
 
 const say = async (from: TestMachine, msg_type: string, extra: object = {}): Promise<{ id: string; n: number }> => {
   mesh.clock.advance(1);

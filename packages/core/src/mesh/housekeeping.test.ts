@@ -1,20 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import { expect, test } from 'vitest';
+import type { TestMachine } from '../testing/index.js';
 import { housekeeping } from './housekeeping.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
-
-beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop');
-  [studio, laptop] = mesh.machines as [TestMachine, TestMachine];
-});
-afterEach(() => mesh.remove());
+const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
 
 const send = async (input: object = {}): Promise<string> =>
   (await studio.api.send({ to: 'laptop', msg_type: 'note', ...input }, studio.call())).id;

@@ -1,5 +1,5 @@
 import type { AgentKey, Oid } from '../domain/ids.js';
-import { toIso } from '../domain/ids.js';
+import { isAgent, toIso } from '../domain/ids.js';
 import { lookupPath } from '../domain/tree-edit.js';
 import type { MessageEntry } from '../store/ports.js';
 import { ackedHere } from './acknowledged.js';
@@ -28,7 +28,7 @@ export async function inboxEntries(ctx: MeshContext, { key, session }: LiveSessi
 /** Addressed to this machine or to all of them, and there to this agent or to all. */
 export function isAddressed(entry: MessageEntry, machine: string, key: AgentKey): boolean {
   if (entry.to !== '*' && entry.to !== machine) return false;
-  return entry.to_agent === null || entry.to_agent.toLowerCase() === key;
+  return entry.to_agent === null || isAgent(entry.to_agent, key);
 }
 
 /** Numbers only grow along the journal. */

@@ -1,21 +1,15 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { InboxResult } from '../domain/results.js';
 import { commitOnBranch } from '../store/commit.js';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
+const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
 
 beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop');
-  [studio, laptop] = mesh.machines as [TestMachine, TestMachine];
   await studio.checkin('boss');
   await studio.checkin('QA');
   await laptop.receive(studio);
 });
-afterEach(() => mesh.remove());
 
 const inbox = (agent: string, extra: object = {}): Promise<InboxResult> =>
   studio.api.inbox({ agent_id: agent, ...extra }, studio.call());

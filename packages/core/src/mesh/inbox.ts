@@ -1,5 +1,5 @@
 import type { CallOptions } from '../api.js';
-import { agentKey } from '../domain/ids.js';
+import { agentKey, isAgent } from '../domain/ids.js';
 import type { AgentKey, Ulid } from '../domain/ids.js';
 import { parseInboxInput } from '../domain/inputs.js';
 import type { InboxInput } from '../domain/inputs.js';
@@ -71,7 +71,7 @@ async function pageOrWait(
 
 /** What an agent sent to all, itself included: nothing that it waits for. */
 export function isOwnBroadcast(ctx: MeshContext, entry: MessageEntry, key: AgentKey): boolean {
-  return entry.sender === ctx.branches.own && entry.to_agent === null && entry.agent?.toLowerCase() === key;
+  return entry.sender === ctx.branches.own && entry.to_agent === null && isAgent(entry.agent, key);
 }
 
 /** A page goes on after a message's number, or after the message of a ULID where that is here. */
@@ -130,7 +130,7 @@ async function inboxMessage(
     arrived_at: entry.at,
     expires_at: entry.expires_at,
     in_reply_to: entry.in_reply_to,
-    directed: entry.to_agent?.toLowerCase() === key,
+    directed: isAgent(entry.to_agent, key),
   };
 }
 

@@ -1,18 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { charterRef } from '../domain/layout.js';
 import type { EventLine } from '../domain/results.js';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import type { TestMachine } from '../testing/index.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
-
-beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop');
-  [studio, laptop] = mesh.machines as [TestMachine, TestMachine];
-});
-afterEach(() => mesh.remove());
+const { studio, laptop } = meshForEach('studio', 'laptop');
 
 const log = async (machine: TestMachine, input: object = {}): Promise<EventLine[]> => {
   const lines: EventLine[] = [];

@@ -1,8 +1,8 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
 import type { ParsedCommitMessage } from '../domain/commit-message.js';
 import type { CommitObject } from '../domain/git-object.js';
-import { agentKey, toIso } from '../domain/ids.js';
-import type { Handle, Oid } from '../domain/ids.js';
+import { agentKey, isAgent, isAgentId, toIso } from '../domain/ids.js';
+import type { AgentId, Handle, Oid } from '../domain/ids.js';
 import { parseLogInput } from '../domain/inputs.js';
 import type { LogInput } from '../domain/inputs.js';
 import { charterRef } from '../domain/layout.js';
@@ -107,8 +107,11 @@ function messageOf(journal: JournalView, said: ParsedCommitMessage, handle: Hand
   return said.event === 'ack' ? journal.byId(id) : journal.byIdFrom(handle, id);
 }
 
+const isBy = (author: string | null, agent: AgentId): boolean =>
+  author !== null && isAgentId(author) && isAgent(author, agentKey(agent));
+
 function matches(line: EventLine, wanted: LogInput, entry: MessageEntry | undefined): boolean {
-  if (wanted.agent !== undefined && line.agent?.toLowerCase() !== agentKey(wanted.agent)) return false;
+  if (wanted.agent !== undefined && !isBy(line.agent, wanted.agent)) return false;
   if (wanted.type !== undefined && line.type !== wanted.type) return false;
   if (wanted.repo !== undefined && entry?.repo !== wanted.repo) return false;
   return wanted.grep === undefined || line.subject.toLowerCase().includes(wanted.grep.toLowerCase());

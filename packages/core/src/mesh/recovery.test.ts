@@ -1,23 +1,16 @@
 import { cp, rm } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { agentKey, parseAgentId, parseHandle, toIso } from '../domain/ids.js';
 import type { Ulid } from '../domain/ids.js';
 import { messagePath } from '../domain/layout.js';
 import { encodeMessage } from '../domain/message-record.js';
 import { nextUlid } from '../domain/ulid.js';
 import { commitOnBranch } from '../store/commit.js';
-import { fsck, testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import { fsck } from '../testing/index.js';
+import type { TestMachine } from '../testing/index.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
-
-beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop');
-  [studio, laptop] = mesh.machines as [TestMachine, TestMachine];
-});
-afterEach(() => mesh.remove());
+const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
 
 const sendFrom = async (from: TestMachine, to: string): Promise<number> =>
   (await from.api.send({ to, msg_type: 'note' }, from.call())).message_id;

@@ -1,18 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isAlive } from '../domain/presence.js';
 import { decodePresence } from '../domain/presence-record.js';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
 import { housekeeping } from './housekeeping.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-
-beforeEach(async () => {
-  mesh = await testMesh('studio');
-  [studio] = mesh.machines as [TestMachine];
-});
-afterEach(() => mesh.remove());
+const { mesh, studio } = meshForEach('studio');
 
 const tickMs = 5_000;
 

@@ -134,11 +134,13 @@ async function machineNotFound(ctx: MeshContext, to: string): Promise<MeshError>
 }
 
 function agentNotAlive(machine: Handle, agent: AgentId, alive: AgentId[]): MeshError {
-  const who = alive.length === 0 ? `No agent is alive there` : `Alive there: ${alive.join(', ')}`;
+  const wayOn =
+    alive.length === 0
+      ? 'No agent is alive there. Send it when one has checked in; agents_list shows who is where.'
+      : `Alive there: ${alive.join(', ')}. Name one of these, or leave to_agent out to reach whoever is there.`;
   return new MeshError(
     'agent_not_alive',
-    `Agent ${agent} is not checked in on ${machine}, so nothing was sent. ${who}. ` +
-      'Name one of these, or leave to_agent out to reach whoever is there.',
+    `Agent ${agent} is not checked in on ${machine}, so nothing was sent. ${wayOn}`,
     { data: { machine, to_agent: agent, alive_agents: alive } },
   );
 }

@@ -1,22 +1,13 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SentMessage } from '../domain/results.js';
 import { toIso } from '../domain/ids.js';
 import type { Handle, Oid } from '../domain/ids.js';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import type { TestMachine } from '../testing/index.js';
 import { housekeeping } from './housekeeping.js';
 import { commitReceipts } from './receipts.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
-let desk: TestMachine;
-
-beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop', 'desk');
-  [studio, laptop, desk] = mesh.machines as [TestMachine, TestMachine, TestMachine];
-});
-afterEach(() => mesh.remove());
+const { mesh, studio, laptop, desk } = meshForEach('studio', 'laptop', 'desk');
 
 const send = async (input: object = {}): Promise<string> =>
   (await studio.api.send({ to: 'laptop', msg_type: 'note', ...input }, studio.call())).id;

@@ -1,5 +1,5 @@
 import type { CallOptions } from '../api.js';
-import { agentKey } from '../domain/ids.js';
+import { agentKey, isAgent } from '../domain/ids.js';
 import { parseSentInput } from '../domain/inputs.js';
 import { messageState } from '../domain/message-state.js';
 import type { SentMessage, SentResult } from '../domain/results.js';
@@ -18,7 +18,7 @@ export async function sent(ctx: MeshContext, input: unknown, call: CallOptions):
   for (let i = journal.messages.length - 1; i >= 0 && messages.length < wanted.limit; i--) {
     const entry = journal.messages[i];
     if (entry?.sender !== ctx.branches.own) continue;
-    if (agent !== null && entry.agent?.toLowerCase() !== agent) continue;
+    if (agent !== null && !isAgent(entry.agent, agent)) continue;
     messages.push({
       message_id: entry.n,
       id: entry.id,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { encodeAck } from '../domain/ack-record.js';
 import { toIso } from '../domain/ids.js';
 import type { AgentId, Oid, Ulid } from '../domain/ids.js';
@@ -6,19 +6,10 @@ import { ackPath, receiptPath } from '../domain/layout.js';
 import { encodeReceipt } from '../domain/receipt-record.js';
 import { commitOnBranch } from '../store/commit.js';
 import { keyFingerprint } from '../store/public-key.js';
-import { testMesh } from '../testing/index.js';
-import type { TestMachine, TestMesh } from '../testing/index.js';
+import type { TestMachine } from '../testing/index.js';
+import { meshForEach } from '../testing/mesh-for-each.js';
 
-let mesh: TestMesh;
-let studio: TestMachine;
-let laptop: TestMachine;
-let desk: TestMachine;
-
-beforeEach(async () => {
-  mesh = await testMesh('studio', 'laptop', 'desk');
-  [studio, laptop, desk] = mesh.machines as [TestMachine, TestMachine, TestMachine];
-});
-afterEach(() => mesh.remove());
+const { mesh, studio, laptop, desk } = meshForEach('studio', 'laptop', 'desk');
 
 /** Puts a file on a machine's own branch, signed by its key, as anybody who holds that key can. */
 async function state(machine: TestMachine, path: string, bytes: Uint8Array): Promise<void> {

@@ -1,3 +1,4 @@
+import { agentKey, isAgent } from '../domain/ids.js';
 import type { Handle } from '../domain/ids.js';
 import type { AckRecord, ReceiptRecord } from '../domain/records.js';
 import { MeshError } from '../errors.js';
@@ -17,8 +18,8 @@ export function believedAcks(
 ): AckRecord['acks'] {
   const message = view.byIdFrom(own, record.id);
   if (message === undefined || (message.to !== '*' && message.to !== machine)) return [];
-  const only = message.to_agent?.toLowerCase();
-  return record.acks.filter(({ agent }) => only === undefined || agent.toLowerCase() === only);
+  const only = message.to_agent === null ? null : agentKey(message.to_agent);
+  return record.acks.filter(({ agent }) => only === null || isAgent(agent, only));
 }
 
 /**

@@ -12,6 +12,13 @@ export function temporaryPath(folder: string): string {
   return join(folder, `${temporaryPrefix}${process.pid}_${randomUUID()}`);
 }
 
+const temporaryName = new RegExp(`${temporaryPrefix}\\w[\\w-]*`, 'g');
+
+/** A text with paths for people: no temporary file's own name, which says nothing and is gone by then. */
+export function withoutTemporaryNames(text: string): string {
+  return text.replace(temporaryName, 'a new file').replace(/\.tmp-[0-9a-f]{12}\b|\.[0-9a-f]{12}\.tmp\b/g, '');
+}
+
 /** A temporary file with its bytes, still open. */
 export interface OpenTemporary {
   path: string;

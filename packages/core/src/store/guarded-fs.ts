@@ -1,18 +1,26 @@
 import { relative, sep } from 'node:path';
 import { MeshError } from '../errors.js';
+import { withoutTemporaryNames } from './durable-fs.js';
 import type { Fs, FsFile } from './fs.js';
 import { errnoOf } from './fs.js';
 
+/** What a caller asks about, and answers itself: there is nothing, something else, or something in the way. */
+const answers: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY']);
+/** How file systems without hard links answer: the caller has another way then. */
+const noHardLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL']);
+
 /**
- * `fs` whose failures that a user can mend are MeshErrors naming the path relative to `root`: `disk_full`, `read_only`,
- * and `store_unusable` for what cannot be read. All others (ENOENT, EEXIST…) stay as they are.
+ * `fs` whose failures that a user can mend are MeshErrors naming the path relative to `root` (or saying `as` for every
+ * path): `disk_full`, `read_only`, and `store_unusable` for all else that keeps a disk from doing what it was told. What
+ * callers go by (ENOENT, EEXIST…) stays as it is.
  */
-export function guardedFs(fs: Fs, root: string): Fs {
+export function guardedFs(fs: Fs, root: string, { as }: { as?: string } = {}): Fs {
+  const shown = (path: string): string => as ?? relativePath(root, path);
   const guard = async <T>(what: 'read' | 'write', path: string, step: () => Promise<T>): Promise<T> => {
     try {
       return await step();
     } catch (error) {
-      throw storageError(error, { what, shown: relativePath(root, path) }) ?? error;
+      throw storageError(error, { what, shown: shown(path) }) ?? error;
     }
   };
   const file = (path: string, inner: FsFile): FsFile => ({
@@ -35,9 +43,8 @@ export function guardedFs(fs: Fs, root: string): Fs {
       try {
         await fs.link(existing, path);
       } catch (error) {
-        // EPERM is how file systems without hard links answer: the caller has another way then.
-        if (errnoOf(error) === 'EPERM') throw error;
-        throw storageError(error, { what: 'write', shown: relativePath(root, path) }) ?? error;
+        if (noHardLinks.has(errnoOf(error) ?? '')) throw error;
+        throw storageError(error, { what: 'write', shown: shown(path) }) ?? error;
       }
     },
     unlink: (path) => guard('write', path, () => fs.unlink(path)),
@@ -48,9 +55,18 @@ export function guardedFs(fs: Fs, root: string): Fs {
 }
 
 function relativePath(root: string, path: string): string {
-  const inside = relative(root, path).split(sep).join('/');
-  return inside === '' ? 'the store' : inside;
+  const inside = withoutTemporaryNames(relative(root, path).split(sep).join('/'));
+  return inside === '' ? `the store at ${root}` : inside;
 }
+
+const adviceFor: Readonly<Record<string, string>> = {
+  ELOOP: 'its symbolic links lead in a circle; mend them, or choose another --dir',
+  ENAMETOOLONG: 'a name in its path is longer than this disk takes; choose a shorter --dir',
+  EMFILE: 'this process may open no more files; raise the limit (ulimit -n) and try again',
+  ENFILE: 'this system may open no more files; end what holds them and try again',
+  EIO: 'the disk failed; check it, then run git mesh doctor',
+  ESTALE: 'the network share was mounted anew or its server changed; mount it again and try again',
+};
 
 /** Null for a failure that is no trouble of the disk's. */
 function storageError(error: unknown, at: { what: 'read' | 'write'; shown: string }): MeshError | null {
@@ -78,13 +94,12 @@ function storageError(error: unknown, at: { what: 'read' | 'write'; shown: strin
             `${at.shown} cannot be read (${code}): expected a store that this user may read; check the owner and mode of its folder`,
             options,
           );
-    case 'EIO':
+    default:
+      if (code === undefined || answers.has(code) || !/^E[A-Z0-9]+$/.test(code)) return null;
       return new MeshError(
         'store_unusable',
-        `the disk failed on ${at.shown} (EIO): check the disk, then run git mesh doctor`,
+        `${at.shown} cannot be ${at.what === 'read' ? 'read' : 'written'} (${code}): ${adviceFor[code] ?? 'see that its disk is there and well, and try again; git mesh doctor looks at the store'}`,
         options,
       );
-    default:
-      return null;
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentId, AgentKey, Handle } from '../domain/ids.js';
@@ -8,6 +8,9 @@ import { newStore, storeConfig, storeDeps, temporaryFolder } from '../testing/st
 import { MachineKey } from './keys.js';
 import type { RemoteState, SessionState } from './ports.js';
 import { Store } from './store.js';
+import { systemFailure } from './system-failure.js';
+import { nodeFs } from './node-fs.js';
+import { faultyFs } from '../testing/faulty-fs.js';
 
 let folder: { path: string; remove: () => Promise<void> };
 let dir: string;
@@ -75,6 +78,78 @@ describe('a new store', () => {
     expect((await open()).config).toMatchObject({ handle: 'studio-2', label: 'two' });
     expect(store.branch).toBe('refs/heads/mesh/studio-2');
     expect(await git(dir, 'symbolic-ref', 'HEAD')).toBe('refs/heads/mesh/studio-2');
+  });
+});
+
+describe('a place where no store can be', () => {
+  const create = (at: string, fs = nodeFs): Promise<unknown> =>
+    Store.create(at, { config: storeConfig() }, { ...storeDeps(), fs });
+  beforeEach(() => mkdir(join(folder.path, 'deep')));
+
+  it.each(['store', 'store/in/it'])('is a file, or a path through one: %s', async (place) => {
+    await writeFile(dir, '');
+    const at = join(folder.path, 'deep', place);
+    await expect(Store.open(at, storeDeps())).rejects.toMatchObject({
+      errorName: 'no_mesh',
+      message: expect.stringContaining(`${dir} is no folder; choose another`) as string,
+    });
+    await expect(create(at)).rejects.toMatchObject({
+      errorName: 'store_unusable',
+      message: expect.stringMatching(/is no folder.*choose another/) as string,
+    });
+  });
+
+  it('is a name too long for the disk, or links that lead in a circle', async () => {
+    await symlink(dir, `${dir}-2`);
+    await symlink(`${dir}-2`, dir);
+    for (const [at, errno] of [
+      [dir, 'ELOOP'],
+      [join(dir, 'in'), 'ELOOP'],
+      [join(folder.path, 'x'.repeat(300)), 'ENAMETOOLONG'],
+    ] as const) {
+      const wanted = { errorName: 'store_unusable', code: 503, data: { errno } };
+      await expect(Store.open(at, storeDeps())).rejects.toMatchObject(wanted);
+      await expect(create(at)).rejects.toMatchObject(wanted);
+    }
+  });
+
+  it('is a symbolic link that leads nowhere', async () => {
+    await symlink('nowhere', dir);
+    const draft = await Store.create(dir, { config: storeConfig() }, storeDeps());
+    await expect(draft.publish()).rejects.toMatchObject({
+      errorName: 'store_unusable',
+      message: expect.stringMatching(/remove what is there/) as string,
+    });
+    await draft.discard();
+  });
+
+  it('is told by its own name, never by that of a temporary folder or file', async () => {
+    const refusing = faultyFs(nodeFs, { at: 1, when: 'before', what: 'EACCES', steps: ['open'], lasting: true });
+    const messageOf = (work: Promise<unknown>): Promise<string> =>
+      work.then(
+        () => 'no failure',
+        (error: unknown) => String(error),
+      );
+    const created = await messageOf(create(dir, refusing));
+    expect(created).toContain(`the store at ${dir} cannot be written (EACCES)`);
+    expect(created).not.toMatch(/\.tmp-/);
+    await newStore(dir);
+    const store = await Store.open(dir, { ...storeDeps(), fs: refusing });
+    const written = await messageOf(store.saveConfig({ ...store.config, label: 'x' }));
+    expect(written).toMatch(/cannot be written \(EACCES\)/);
+    expect(written).not.toMatch(/tmp_/);
+  });
+});
+
+describe('a refusal of the system that nothing named', () => {
+  it('is a MeshError, where anything else is left alone', async () => {
+    await mkdir(dir, { recursive: true });
+    const error: unknown = await readFile(dir).catch((reason: unknown) => reason);
+    expect(systemFailure(error)).toMatchObject({ errorName: 'store_unusable', data: { errno: 'EISDIR' } });
+    const gone: unknown = await readFile(join(dir, 'tmp_mesh_1_ab-cd')).catch((reason: unknown) => reason);
+    expect(systemFailure(gone)?.message).toMatch(/ENOENT.*a new file'/);
+    expect(systemFailure(new TypeError('x'))).toBeNull();
+    expect(systemFailure(Object.assign(new Error('x'), { code: 'ERR_X' }))).toBeNull();
   });
 });
 

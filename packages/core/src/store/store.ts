@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Clock, RandomBytes } from '../domain/clock.js';
 import type { RefName } from '../domain/ids.js';
 import { branchRef } from '../domain/ref-names.js';
@@ -8,7 +8,7 @@ import type { Logger } from '../logger.js';
 import { configPath, readConfig, writeConfig } from './config.js';
 import { readIfThere, sweepTemporary, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
-import { isErrno } from './fs.js';
+import { errnoOf, isErrno } from './fs.js';
 import { bareConfig, checkRepositoryFormat } from './git-config.js';
 import { guardedFs } from './guarded-fs.js';
 import { sweepClaims } from './holder-locks.js';
@@ -77,7 +77,7 @@ export class Store {
   static async open(dir: string, deps: StoreDeps): Promise<Store> {
     const place = resolve(dir);
     const fs = guardedFs(deps.fs ?? nodeFs, place);
-    await checkPlace(fs, place);
+    await checkPlace(guardedFs(deps.fs ?? nodeFs, place, { as: storeAt(place) }), place);
     const config = await readConfig(fs, place);
     return new Store(place, fs, deps, { config, key: await readKey(fs, place) });
   }
@@ -93,11 +93,11 @@ export class Store {
   ): Promise<StoreDraft> {
     const place = resolve(dir);
     const raw = deps.fs ?? nodeFs;
-    const outside = guardedFs(raw, dirname(place));
+    const outside = guardedFs(raw, dirname(place), { as: storeAt(place) });
     await checkVacant(outside, place);
     await outside.makeFolder(dirname(place));
     const draft = `${place}.tmp-${randomBytes(6).toString('hex')}`;
-    const fs = guardedFs(raw, draft);
+    const fs = guardedFs(raw, draft, { as: storeAt(place) });
     const key = make.key ?? MachineKey.generate(deps.random);
     const discard = (): Promise<void> => fs.removeAll(draft);
     try {
@@ -158,7 +158,26 @@ async function writeHead(fs: Fs, dir: string, config: StoreConfig): Promise<void
   await writeDurable(fs, join(dir, 'HEAD'), Buffer.from(`ref: ${head}\n`));
 }
 
+const storeAt = (dir: string): string => `the store at ${dir}`;
+
+/** What is at or above `dir` and is no folder, so that no store can be at `dir`; null where nothing is in the way. */
+async function obstacle(fs: Fs, dir: string): Promise<string | null> {
+  for (let at = dir; ; at = dirname(at)) {
+    const stat = await fs.stat(at);
+    if (stat !== null) return stat.kind === 'folder' ? null : at;
+    if (dirname(at) === at) return null;
+  }
+}
+
+const elsewhere = 'choose another folder with --dir (or GIT_MESH_DIR, or git config mesh.dir)';
+
 async function checkPlace(fs: Fs, dir: string): Promise<void> {
+  const blocked = await obstacle(fs, dir);
+  if (blocked !== null) {
+    throw new MeshError('no_mesh', `no mesh at ${dir}, and none can be there: ${blocked} is no folder; ${elsewhere}`, {
+      data: { store: dir },
+    });
+  }
   const isStore = (await fs.stat(configPath(dir))) !== null;
   const config = await readIfThere(fs, join(dir, 'config'));
   if (!isStore && (config === null || (await fs.stat(join(dir, 'mesh'))) === null)) {
@@ -181,6 +200,10 @@ async function checkPlace(fs: Fs, dir: string): Promise<void> {
 }
 
 async function checkVacant(fs: Fs, place: string): Promise<void> {
+  const blocked = await obstacle(fs, dirname(place));
+  if (blocked !== null) {
+    throw new MeshError('store_unusable', `no store can be made at ${place}: ${blocked} is no folder; ${elsewhere}`);
+  }
   const stat = await fs.stat(place);
   if (stat === null) return;
   if ((await fs.stat(configPath(place))) !== null) {
@@ -203,9 +226,11 @@ async function publish(fs: Fs, at: { draft: string; place: string; deps: StoreDe
   } catch (error) {
     if (!isErrno(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'ENOENT')) throw error;
     await checkVacant(fs, place);
-    throw new MeshError('store_unusable', `${basename(place)} could not be put in its place: try again`, {
-      cause: error,
-    });
+    throw new MeshError(
+      'store_unusable',
+      `the store could not be put in its place, ${place} (${errnoOf(error) ?? 'unknown'}): remove what is there (a symbolic link that leads nowhere?), or ${elsewhere}`,
+      { cause: error },
+    );
   }
   await fs.syncFolder(dirname(place));
   return Store.open(place, deps);

@@ -1,7 +1,7 @@
 /** Where the demo speaks: `process.stdout` is one. */
 export interface DemoOutput {
   write(text: string): unknown;
-  /** Colour only where this is true (or FORCE_COLOR asks for it). */
+  /** Colour only where this is true. */
   readonly isTTY?: boolean;
 }
 
@@ -10,8 +10,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], cyan: [36, 39] } as const;
 
 function wantsColour(out: DemoOutput, env: Environment): boolean {
-  const forced = env['FORCE_COLOR'];
-  if (forced !== undefined) return forced !== '0' && forced !== 'false';
   return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb' && out.isTTY === true;
 }
 

@@ -86,7 +86,7 @@ describe('the narrator', () => {
     ['no terminal', undefined, {}, false],
     ['a terminal with NO_COLOR', true, { NO_COLOR: '1' }, false],
     ['a dumb terminal', true, { TERM: 'dumb' }, false],
-    ['no terminal with FORCE_COLOR', undefined, { FORCE_COLOR: '1' }, true],
+    ['no terminal with FORCE_COLOR', undefined, { FORCE_COLOR: '1' }, false],
   ])('on %s colours accordingly', (_name, isTTY, env, coloured) => {
     const { heard, out } = listener(isTTY);
     const narrator = new Narrator(out, env);

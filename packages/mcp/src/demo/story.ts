@@ -47,8 +47,8 @@ async function meet({ narrator, workspace, cli, signal }: Stage): Promise<void> 
     'studio and laptop have a store of their own. All they have in common is one bare git\nrepository, here a folder; nothing is running anywhere yet.',
   );
   const options = { cwd: workspace.dir, signal };
-  narrator.command(null, `git init --bare ${repository}`);
-  await run(['git', 'init', '--quiet', '--bare', repository], { ...options, env: workspace.env() });
+  narrator.command(null, `git init --bare -b main ${repository}`);
+  await run(['git', 'init', '--quiet', '--bare', '-b', 'main', repository], { ...options, env: workspace.env() });
   for (const [machine, words] of [
     ['studio', ['init', '--remote', repository, '--machine', 'studio']],
     ['laptop', ['join', repository, '--machine', 'laptop']],

@@ -11,8 +11,15 @@ export function durationText(seconds: number): string {
   return `${whole} s`;
 }
 
-/** `3 min ago` or `in 2 h`. */
+/** To the nearest, for what lies ahead: an hour that began a moment ago is `1 h`, not `59 min`. */
+function nearestText(seconds: number): string {
+  const fit = units.findLast(([, size], i) => Math.round(seconds / size) * size < (units[i - 1]?.[1] ?? Infinity));
+  const size = seconds < 59.5 ? 1 : (fit?.[1] ?? 1);
+  return durationText(Math.round(seconds / size) * size);
+}
+
+/** `3 min ago` (rounded down) or `in 2 h` (to the nearest). */
 export function ageText(iso: string, nowMs: number): string {
   const seconds = (nowMs - Date.parse(iso)) / 1000;
-  return seconds >= 0 ? `${durationText(seconds)} ago` : `in ${durationText(-seconds)}`;
+  return seconds >= 0 ? `${durationText(seconds)} ago` : `in ${nearestText(-seconds)}`;
 }

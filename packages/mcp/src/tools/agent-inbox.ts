@@ -21,7 +21,7 @@ import { ownText, payloadText } from '../text/quoted.js';
 function messageLines(message: InboxMessage, context: TextContext): string[] {
   const facts = [
     `from ${who(message.from.machine, message.from.agent)} (${message.from.verified})`,
-    message.directed ? 'to you' : 'to all',
+    message.directed ? 'to you' : 'to every agent here',
     `sent ${ageText(message.sent_at, context.nowMs)}`,
     message.in_reply_to === null ? null : `answers ${message.in_reply_to}`,
     `id ${message.id}`,

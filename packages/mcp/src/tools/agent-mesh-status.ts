@@ -23,6 +23,11 @@ export interface NoMeshStatus {
   next: string;
 }
 
+function nextTry(at: string | null, nowMs: number): string {
+  if (at === null) return '';
+  return `; next try ${Date.parse(at) <= nowMs ? 'at the next exchange' : ageText(at, nowMs)}`;
+}
+
 function remoteLines(remote: RemoteStatus, context: TextContext): string[] {
   const last = remote.last_ok_at === null ? 'never reached' : `reached ${ageText(remote.last_ok_at, context.nowMs)}`;
   const queued = remote.queued === 0 ? '' : `; ${counted(remote.queued, 'commit')} waiting to go out`;
@@ -30,7 +35,7 @@ function remoteLines(remote: RemoteStatus, context: TextContext): string[] {
     `- remote ${quoted(remote.name, context, 60)} ${context.visible(remote.url, 500)}: ${remote.state}, ${last}${queued}`,
   ];
   if (remote.error !== null) {
-    const next = remote.next_try_at === null ? '' : `; next try ${ageText(remote.next_try_at, context.nowMs)}`;
+    const next = nextTry(remote.next_try_at, context.nowMs);
     lines.push(`  ${context.visible(remote.error.name, 60)}: ${quoted(remote.error.message, context, 300)}${next}`);
   }
   return lines;

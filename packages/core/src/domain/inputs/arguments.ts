@@ -18,6 +18,8 @@ export interface Arguments {
   /** A message's number here, or its ULID. */
   message(name: string): Ulid | number | undefined;
   raw(name: string): unknown;
+  /** As it was given, null included: for what only leaving it out leaves out. */
+  given(name: string): unknown;
   /** For an argument that must be there. */
   required<T>(name: string, value: T | undefined): T;
 }
@@ -46,6 +48,7 @@ export function readArguments(tool: string, names: readonly string[], input: unk
   const raw = (name: string): Json | undefined => getKey(input, name) ?? undefined;
   return {
     raw,
+    given: (name) => getKey(input, name),
     text(name, rule) {
       const value = raw(name);
       return value === undefined ? undefined : oneLine(name, value, rule);

@@ -8,15 +8,17 @@ import { wrongArgument } from './arguments.js';
 /** Objects and lists inside one another, the payload itself included. */
 const maxPayloadDepth = 64;
 
+const expected = 'a JSON object like {"pr": 12} (left out, it is {})';
+
 /**
- * A copy of the payload that is JSON throughout; `{}` where it was left out.
+ * A copy of the payload that is JSON throughout; `{}` where it was left out, and only there: null is no object.
  * @throws MeshError `invalid_argument`, or `payload_too_large` with `bytes` and `max_bytes`.
  */
 export function parsePayload(value: unknown): JsonObject {
   if (value === undefined) return {};
-  if (!isJsonObject(value)) throw wrongArgument('payload', 'an object', value);
+  if (!isJsonObject(value)) throw wrongArgument('payload', expected, value);
   const payload = jsonOf(value, 'payload', 1);
-  if (!isJsonObject(payload)) throw wrongArgument('payload', 'an object', value);
+  if (!isJsonObject(payload)) throw wrongArgument('payload', expected, value);
   const bytes = payloadBytes(payload);
   if (bytes > maxPayloadBytes) {
     throw new MeshError(
@@ -49,7 +51,10 @@ function jsonOf(value: unknown, at: string, depth: number): Json {
 
 function wellFormed(text: string, at: string): string {
   if (isWellFormed(text)) return text;
-  throw new MeshError('invalid_argument', `${where(at)}: holds half of a surrogate pair, which UTF-8 cannot carry`);
+  throw new MeshError(
+    'invalid_argument',
+    `${where(at)}: holds half of a surrogate pair (a cut emoji?), which UTF-8 cannot carry: take it out`,
+  );
 }
 
 const where = (at: string): string => visibleText(at, { maxLength: 80 });

@@ -37,7 +37,7 @@ const names = ['to', 'msg_type', 'to_agent', 'from_agent', 'payload', 'in_reply_
  */
 export function parseSendInput(input: unknown): SendInput {
   const given = readArguments('agent_send', names, input);
-  const payload = parsePayload(given.raw('payload'));
+  const payload = parsePayload(given.given('payload'));
   const type = parseType(given);
   const to = given.required('to', given.text('to', { max: 200, filled: true }));
   const toAgent = given.agent('to_agent');
