@@ -250,7 +250,7 @@ async function send(
       }
     }
     request.end(() => {
-      idle.begin('thinking about the request');
+      idle.begin('working on the request');
     });
   } catch (error) {
     state.bodyError = error;

@@ -295,7 +295,7 @@ describe('httpTransport', () => {
     const silent = httpTransport({ url: hanging.url(remote), env: fixture.env, idleMs: 150 });
     const first = await expectError('deadline', () => silent.open('git-upload-pack', { signal }));
     expect(first.message).toContain('quiet');
-    expect(first.message).toContain('thinking about the request');
+    expect(first.message).toContain('working on the request');
     onPost((request, response) => {
       request.resume();
       response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' });
