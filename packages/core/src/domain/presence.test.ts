@@ -81,7 +81,7 @@ describe('presence', () => {
         for (let now = start; now < start + ttl * 5000; now += 5 * second) {
           if (now >= active + gap * second) active = now;
           if (renewalDue({ record: published, lastActivity: active, now }))
-            published = renewedRecord(published, active);
+            published = renewedRecord(published, { lastActivity: active, now });
           expect(isAlive(published, now, null)).toBe(true);
         }
       }

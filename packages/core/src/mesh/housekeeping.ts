@@ -11,12 +11,13 @@ import type { MessageEntry } from '../store/ports.js';
 import { ownMessagesInTip, staleAcks } from './in-tip.js';
 import type { MeshContext } from './context.js';
 import { dueRenewals, renewalFiles } from './renewals.js';
-import { numberBefore } from './sessions.js';
+import { lastActivityOf, numberBefore } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Change, Locked } from './write.js';
 
 /** Files taken out of the tip by one commit: a backlog is worked off over several rounds. */
 const maxPrunedAtOnce = 500;
+const hourMs = 3_600_000;
 /** A commit each: nobody should wait long for the store meanwhile. */
 const maxExpiredAtOnce = 50;
 
@@ -59,7 +60,7 @@ async function commitRenewals(ctx: MeshContext, state: Locked): Promise<Locked> 
   if (first === undefined) return state;
   const agent = due.length === 1 ? first.record.agent : null;
   const summary = due.map(({ record }) => record.agent).join(', ');
-  return commitChange(ctx, state, { edits: renewalFiles(due), event: eventOf('renew', agent, { summary }) });
+  return commitChange(ctx, state, { edits: renewalFiles(due, ctx.clock.now()), event: eventOf('renew', agent, { summary }) });
 }
 
 async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<Leaving> {
@@ -67,7 +68,7 @@ async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<L
   const presence: Leaving['presence'] = [];
   for (const record of await ctx.branches.presence(branch)) {
     const key = agentKey(record.agent);
-    const lastActivity = await ctx.store.local.lastActivity(key);
+    const lastActivity = await lastActivityOf(ctx, key);
     if (!presencePruneDue(record, now, lastActivity)) continue;
     presence.push({ key, record, expiredAt: effectiveExpiry(record, lastActivity) });
   }
@@ -82,9 +83,10 @@ async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<L
 
 async function dueMessages(ctx: MeshContext, { branch, journal }: Locked): Promise<DueMessage<MessageEntry>[]> {
   const now = ctx.clock.now();
-  const key = [branch.tip, journal.messages.length, journal.acked.length].join();
+  // Where the clock was set back since something was journaled, the end of it depends on the time of the look.
+  const key = [branch.tip, journal.messages.length, journal.acked.length, Math.floor(now / hourMs)].join();
   const first = await ctx.branches.nextDue.get(key, async () =>
-    firstMessageDue({ own: await ownMessagesInTip(ctx, branch, journal), journal }),
+    firstMessageDue({ own: await ownMessagesInTip(ctx, branch, journal), journal, now }),
   );
   if (now < first) return [];
   return messagesDue({ own: await ownMessagesInTip(ctx, branch, journal), journal, now });

@@ -6,6 +6,7 @@ import type { AgentId, AgentKey, Handle, Ulid } from '../domain/ids.js';
 import { parseSendInput } from '../domain/inputs.js';
 import type { SendInput } from '../domain/inputs.js';
 import { messagePath } from '../domain/layout.js';
+import { believedExpiry, hasExpired } from '../domain/message-life.js';
 import { encodeMessage } from '../domain/message-record.js';
 import { messageState } from '../domain/message-state.js';
 import type { MessageRecord } from '../domain/records.js';
@@ -152,7 +153,8 @@ function newRecord(
   const own = ctx.branches.own;
   const last = lastOwnUlid(journal, own);
   const id = nextUlid({ now: ctx.clock.now(), random: ctx.random, last });
-  // Where the clock went back, the id goes on from the last one; the times follow the id, so that a path is its time.
+  // Where the clock went back, the id goes on from the last one, and the times follow it: of a clock that fell back they
+  // are right, and of one that had run ahead nobody believes them past the arrival.
   const sentAt = ulidTime(id);
   return {
     id,
@@ -190,14 +192,15 @@ function findByKey(
   key: string,
   agent: AgentId | null,
 ): MessageEntry | undefined {
-  const now = toIso(ctx.clock.now());
+  const now = ctx.clock.now();
+  const time = { now, nowIso: toIso(now) };
   const who = (name: AgentId | null): AgentKey | null => (name === null ? null : agentKey(name));
   return journal.messages.findLast(
     (entry) =>
       entry.key === key &&
       entry.sender === ctx.branches.own &&
       who(entry.agent) === who(agent) &&
-      entry.expires_at > now,
+      !hasExpired(entry, time),
   );
 }
 
@@ -211,7 +214,7 @@ function result(ctx: MeshContext, journal: JournalView, entry: MessageEntry, tar
     msg_type: entry.type,
     state,
     recipients: target.recipients,
-    expires_at: entry.expires_at,
+    expires_at: toIso(believedExpiry(entry, ctx.clock.now())),
   };
 }
 
