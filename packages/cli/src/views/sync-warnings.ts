@@ -1,3 +1,4 @@
+import { refusalWarning } from '@git-mesh/core';
 import type { SyncSummary } from '@git-mesh/core';
 import { counted } from '../counted.js';
 import { relativeTime } from '../relative-time.js';
@@ -7,10 +8,19 @@ import { oneLine } from './one-line.js';
 /** What a reader must know about how fresh the answer is: nothing while all remotes answer. */
 export function syncWarnings(sync: SyncSummary, context: ViewContext): string[] {
   if (sync.state === 'ok' || sync.state === 'none') return [];
+  const refused = refusal(sync, context);
+  if (refused !== null) return [refused];
   const scope = sync.state === 'offline' ? 'no remote could be reached' : 'not every remote could be reached';
   const last =
     sync.last_ok_at === null ? 'never before' : `last exchange ${relativeTime(sync.last_ok_at, context.nowMs)}`;
   const waiting = sync.queued > 0 ? `, ${counted(sync.queued, 'commit', 'commits')} waiting to go out` : '';
   const reason = sync.error === null ? '' : `: ${oneLine(sync.error.message, context)}`;
   return [`${scope} (${last}${waiting})${reason}`];
+}
+
+/** Where a remote answers and takes nothing from us, nothing is out of reach: what is read is fresh. */
+function refusal(sync: SyncSummary, context: ViewContext): string | null {
+  if (refusalWarning(sync) === null || sync.error === null) return null;
+  const waiting = sync.queued > 0 ? ` (${counted(sync.queued, 'commit', 'commits')} waiting)` : '';
+  return `what is stored here does not leave this machine${waiting}: ${oneLine(sync.error.message, context)} See git-mesh status for what to do.`;
 }

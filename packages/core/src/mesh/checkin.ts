@@ -125,10 +125,7 @@ async function previousEnd(
 ): Promise<number | null> {
   if (before === null) return null;
   if (before.ended !== undefined) return before.ended.n;
-  const [record, lastActivity] = await Promise.all([
-    ctx.branches.presenceOf(branch, key),
-    lastActivityOf(ctx, key),
-  ]);
+  const [record, lastActivity] = await Promise.all([ctx.branches.presenceOf(branch, key), lastActivityOf(ctx, key)]);
   if (record?.checked_in_at === before.checked_in_at) {
     return numberBefore(journal, effectiveExpiry(record, lastActivity), before.fence);
   }

@@ -230,5 +230,7 @@ test('a clock that falls back to 1970 for a while ends nothing before its time',
   expect((await laptop.store.journal.view()).messages.length).toBe(1);
   const { messages } = await studio.api.sent({}, studio.call());
   expect(messages).toMatchObject([{ state: 'queued' }]);
-  expect((await studio.git('ls-tree', '-r', '--name-only', studio.store.branch)).includes('messages/laptop')).toBe(true);
+  expect((await studio.git('ls-tree', '-r', '--name-only', studio.store.branch)).includes('messages/laptop')).toBe(
+    true,
+  );
 });

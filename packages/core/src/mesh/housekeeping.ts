@@ -60,7 +60,10 @@ async function commitRenewals(ctx: MeshContext, state: Locked): Promise<Locked> 
   if (first === undefined) return state;
   const agent = due.length === 1 ? first.record.agent : null;
   const summary = due.map(({ record }) => record.agent).join(', ');
-  return commitChange(ctx, state, { edits: renewalFiles(due, ctx.clock.now()), event: eventOf('renew', agent, { summary }) });
+  return commitChange(ctx, state, {
+    edits: renewalFiles(due, ctx.clock.now()),
+    event: eventOf('renew', agent, { summary }),
+  });
 }
 
 async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<Leaving> {

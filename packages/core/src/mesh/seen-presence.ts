@@ -18,9 +18,7 @@ export async function seenPresence(ctx: MeshContext, branch: Branch): Promise<Pr
   for (const record of await ctx.branches.presence(branch)) {
     const seenAt = tips.length === 0 ? null : await seenBeforeItsClaim(ctx, { branch, record, tips, now });
     // A branch whose tips were journaled, and none of them before the record's own time: it claims nothing impossible.
-    records.push(
-      tips.length > 0 && seenAt === null ? record : believedRecord(record, { seenAt, now }),
-    );
+    records.push(tips.length > 0 && seenAt === null ? record : believedRecord(record, { seenAt, now }));
   }
   return records;
 }
@@ -40,7 +38,7 @@ async function seenBeforeItsClaim(
   let high = tips.findLastIndex((tip) => arrivedAt(tip, now) < claimed);
   const shown = async (at: number): Promise<boolean> => blob !== null && (await showsAt(ctx, tips[at], { path, blob }));
   if (high < 0 || !(await shown(high))) return null;
-  for (let low = 0; low < high; ) {
+  for (let low = 0; low < high;) {
     const middle = (low + high) >> 1;
     if (await shown(middle)) high = middle;
     else low = middle + 1;

@@ -10,6 +10,7 @@ import { believedExpiry, hasExpired } from '../domain/message-life.js';
 import { encodeMessage } from '../domain/message-record.js';
 import { messageState } from '../domain/message-state.js';
 import type { MessageRecord } from '../domain/records.js';
+import { refusalWarning } from '../domain/remote-advice.js';
 import type { SendResult } from '../domain/results.js';
 import { nextUlid, ulidTime } from '../domain/ulid.js';
 import { visibleText } from '../domain/visible-text.js';
@@ -39,6 +40,8 @@ export async function send(ctx: MeshContext, input: unknown, call: CallOptions):
   const from = wanted.from_agent ?? onlyAgent(call);
   await noteActivity(ctx, call, from);
   const target = await findTarget(ctx, wanted);
+  // A round may go on meanwhile: as far as is known.
+  const refused = refusalWarning(await ctx.syncer.summary());
   return locked(ctx, async (state) => {
     const inReplyTo = resolveReference(state.journal, wanted.in_reply_to);
     const sender = await sendingAgent(ctx, state, from);
@@ -65,7 +68,7 @@ export async function send(ctx: MeshContext, input: unknown, call: CallOptions):
     });
     const entry = journal.byIdFrom(ctx.branches.own, record.id);
     if (entry === undefined) throw new Error(`message ${record.id} is committed but not in the journal`);
-    const warning = [sender.warning, noReader(target), clearsNothing(ctx, journal, entry)]
+    const warning = [sender.warning, noReader(target), clearsNothing(ctx, journal, entry), refused]
       .filter((text) => text !== null)
       .join(' ');
     return { ...result(ctx, journal, entry, target), ...(warning === '' ? {} : { warning }) };

@@ -34,7 +34,7 @@ export interface Objects {
 export interface Refs {
   /** Null when there is no such ref. Symbolic refs are followed. */
   read(ref: RefName): Promise<Oid | null>;
-  /** All refs whose name starts with `prefix`, by name. Names that git would refuse are left out. */
+  /** All refs whose name starts with `prefix`, by name. Names that git would refuse, and refs that cannot be read, are left out. */
   list(prefix: string): Promise<{ ref: RefName; oid: Oid }[]>;
   /**
    * Moves a ref atomically and durably under git's own `<ref>.lock`; `expected: null` creates, `next: null` deletes.
@@ -114,6 +114,13 @@ export interface JournalView {
   tips(sender: Handle): readonly JournaledTip[];
 }
 
+/** A line that cannot be read. `torn`: the last one, of which only the beginning is there. */
+export interface JournalDamage {
+  line: number;
+  reason: string;
+  torn?: true;
+}
+
 /**
  * The arrival journal: a local, append-only file, one checksummed JSON line an entry. A torn last line (power cut) is
  * cut off by the next append; a damaged line elsewhere is skipped and reported by {@link Journal.damage}.
@@ -127,7 +134,7 @@ export interface Journal {
    */
   append(entries: readonly JournalEntry[], options: { durable: boolean }): Promise<JournalView>;
   /** Lines that could not be read, oldest first. */
-  damage(): Promise<readonly { line: number; reason: string }[]>;
+  damage(): Promise<readonly JournalDamage[]>;
   /**
    * Starts the numbers at `floor + 1` or above (a journal that was lost goes on above what its branch proves).
    * Only under the store lock; durable.
