@@ -10,6 +10,7 @@ import type { PresenceRecord } from '../domain/records.js';
 import type { MessageEntry } from '../store/ports.js';
 import { ownMessagesInTip, staleAcks } from './in-tip.js';
 import type { MeshContext } from './context.js';
+import { commitReceipts, missingReceipts } from './receipts.js';
 import { dueRenewals, renewalFiles } from './renewals.js';
 import { lastActivityOf, numberBefore } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
@@ -32,15 +33,18 @@ interface Leaving {
 }
 
 /**
- * What is due on the own branch: presence renewed for agents that were active since, expired presence and messages
+ * What is due on the own branch: receipts that a crash kept from being stated, presence renewed for agents that were active since, expired presence and messages
  * taken out of the tip, acknowledgements of messages that are gone. Pruning takes files out of the tip, never out of
  * the history; the end of a message that nobody read is a commit of its own. Makes no commit where nothing is due.
  */
 export async function housekeeping(ctx: MeshContext): Promise<void> {
   // Decided without the lock, which an idle machine should not take every few seconds.
   const branch = await ctx.branches.ownBranch();
+  const journal = await ctx.store.journal.view();
+  const key = [branch.tip, journal.messages.length, journal.messages.at(-1)?.n].join();
+  await commitReceipts(ctx, await ctx.branches.unstated.get(key, () => missingReceipts(ctx, branch, journal)));
   const renewals = await dueRenewals(ctx, branch);
-  if (renewals.length === 0 && isNothing(await leaving(ctx, { branch, journal: await ctx.store.journal.view() }))) {
+  if (renewals.length === 0 && isNothing(await leaving(ctx, { branch, journal }))) {
     return;
   }
   await locked(ctx, async (state) => {
