@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DoctorResult } from '@git-mesh/core';
 import { expect, test } from 'vitest';
 import type { Environment } from '../environment.js';
-import { solo } from '../machines.js';
+import { mesh, solo } from '../machines.js';
 import type { Machine } from '../machines.js';
 import { failingDisk } from './failing-disk.js';
 
@@ -22,6 +22,12 @@ test('doctor finds a disk that takes nothing more', async () => {
   expect(await found(machine)).toEqual([]);
   expect(await found(machine, failingDisk(machine.root, { code: 'ENOSPC', after: 0 }))).toEqual(['disk_full']);
   expect(await found(machine, failingDisk(machine.root, { code: 'EROFS', after: 0 }))).toEqual(['read_only']);
+});
+
+test('a full disk keeps nobody from looking at a store with a remote', async () => {
+  const [machine] = (await mesh(['studio'])).machines;
+  rmSync(join(machine.store, 'mesh', 'gitconfig'));
+  expect(await found(machine, failingDisk(machine.root, { code: 'ENOSPC', after: 0 }))).toEqual(['disk_full']);
 });
 
 test('doctor names all that it finds in a store that cannot be opened', async () => {
