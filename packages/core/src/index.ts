@@ -156,6 +156,8 @@ export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';
 export { commitReceipts } from './mesh/receipts.js';
 export { meshApi } from './mesh/mesh-api.js';
+export { refusalWarning, remoteAdvice, withoutRefusal } from './domain/remote-advice.js';
+export { examineFolder, problemOf } from './store/examine-folder.js';
 export { waitingMessages } from './mesh/waiting.js';
 export type { SyncFacts } from './mesh/status.js';
 export { isFolder } from './domain/git-tree.js';

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -53,6 +53,27 @@ describe('writeGitConfig', () => {
     await writeGitConfig({ file, env });
     expect(statSync(file, { bigint: true }).ino).toBe(before.ino);
     expect(readdirSync(join(root, 'mesh'))).toEqual(['gitconfig']);
+  });
+
+  it.skipIf(process.platform === 'win32')('keeps what it knew where the configuration does not answer', async () => {
+    const file = join(root, 'mesh', 'gitconfig');
+    const home = join(root, 'home');
+    mkdirSync(home);
+    const env = { PATH: process.env['PATH'], HOME: home, GIT_CONFIG_NOSYSTEM: '1' };
+    execFileSync('git', ['config', '--global', '--add', 'safe.directory', '/srv/hub'], { env });
+    await writeGitConfig({ file, env });
+    const known = readFileSync(file, 'utf8');
+    expect(known).toContain('/srv/hub');
+
+    // A pipe that nobody writes to hangs whoever reads it, as a dead network home does.
+    rmSync(join(home, '.gitconfig'));
+    execFileSync('mkfifo', [join(home, '.gitconfig')]);
+    const began = performance.now();
+    await writeGitConfig({ file, env });
+    await writeGitConfig({ file: join(root, 'fresh'), env });
+    expect(performance.now() - began).toBeLessThan(4_500);
+    expect(readFileSync(file, 'utf8')).toBe(known);
+    expect(readFileSync(join(root, 'fresh'), 'utf8')).not.toContain('/srv/hub');
   });
 
   it('makes an empty one where git is missing', async () => {

@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isErrno } from '@git-mesh/core';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-const readTimeoutMs = 5_000;
+/** Every command waits for it that has a local remote: a home on a slow share must not hold it up for long. */
+const readTimeoutMs = 1_500;
 
 /**
  * The environment of git processes that work on a local repository: the caller's, without anything that would point
@@ -47,18 +49,31 @@ export const gitSafeArgs: readonly string[] = ['-c', 'core.fsmonitor=false'];
 /**
  * Writes `file` as the one global configuration of local git processes: the user's own safe.directory values (of their
  * global and the system's configuration) and nothing else. Without them git refuses a repository on a share that
- * belongs to somebody else, although the user has said that it may be used. Atomic; left alone where nothing changed.
- * Resolves to `file`.
+ * belongs to somebody else, although the user has said that it may be used. Atomic; left alone where nothing changed,
+ * where the user's configuration does not answer within 1.5 s, and where the disk takes nothing: then what was known
+ * before holds on. Resolves to `file`.
  *
- * @throws Error of the file system when the folder cannot be written.
+ * @throws Error of the file system when the folder cannot be written for another reason.
  */
 export async function writeGitConfig({ file, env }: { file: string; env: Env }): Promise<string> {
-  const values = [
-    ...(env['GIT_CONFIG_NOSYSTEM'] === undefined ? await safeDirectories('--system', env) : []),
-    ...(await safeDirectories('--global', env)),
-  ];
-  const text = configText(values);
-  if ((await readIfThere(file)) === text) return file;
+  const [before, system, user] = await Promise.all([
+    readIfThere(file),
+    env['GIT_CONFIG_NOSYSTEM'] === undefined ? safeDirectories('--system', env) : [],
+    safeDirectories('--global', env),
+  ]);
+  if (before !== null && (system === null || user === null)) return file;
+  const text = configText([...(system ?? []), ...(user ?? [])]);
+  if (before === text) return file;
+  try {
+    await replaceFile(file, text);
+  } catch (error) {
+    // git takes a file that is not there for an empty one.
+    if (!isErrno(error, 'ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM')) throw error;
+  }
+  return file;
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {
@@ -68,7 +83,6 @@ export async function writeGitConfig({ file, env }: { file: string; env: Env }):
     await rm(temporary, { force: true });
     throw error;
   }
-  return file;
 }
 
 function configText(values: readonly string[]): string {
@@ -80,15 +94,27 @@ function escapeValue(value: string): string {
   return value.replace(/[\\"]/g, (char) => `\\${char}`).replace(/\n/g, '\\n');
 }
 
-/** In order, an empty one (which takes back those before it) included; none where git is missing or has none. */
-function safeDirectories(scope: '--global' | '--system', env: Env): Promise<string[]> {
+/**
+ * In order, an empty one (which takes back those before it) included; none where git is missing or has none. Null where
+ * git did not answer in time.
+ */
+function safeDirectories(scope: '--global' | '--system', env: Env): Promise<string[] | null> {
   const args = ['config', scope, '--includes', '--null', '--get-all', 'safe.directory'];
   return new Promise((resolve) => {
-    execFile('git', args, { env, timeout: readTimeoutMs, windowsHide: true }, (error, stdout) => {
+    const git = execFile('git', args, { env, windowsHide: true }, (error, stdout) => {
+      clearTimeout(timer);
       // Any failure means "no value": exit 1 says so, and a missing git is told by the first exchange.
       if (error !== null) resolve([]);
       else resolve(stdout.split('\0').slice(0, -1));
     });
+    // Not execFile's own limit: that one waits for whoever else holds git's output, too.
+    const timer = setTimeout(() => {
+      git.kill('SIGKILL');
+      git.stdout?.destroy();
+      git.stderr?.destroy();
+      git.unref();
+      resolve(null);
+    }, readTimeoutMs);
   });
 }
 
@@ -96,7 +122,7 @@ async function readIfThere(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (isErrno(error, 'ENOENT')) return null;
     throw error;
   }
 }

@@ -16,11 +16,15 @@ export async function openRemotes(options: {
   env: Env;
 }): Promise<Remote[]> {
   if (options.remotes.length === 0) return [];
-  const globalConfig = await writeGitConfig({ file: join(options.stateDir, 'gitconfig'), env: options.env });
-  return options.remotes.map(({ name, url }) => {
-    const parsed = parseRemoteUrl(url, { cwd: options.stateDir });
-    return { name, url: parsed.url, transport: transportFor(parsed, { env: options.env, globalConfig }) };
-  });
+  const parsed = options.remotes.map(({ name, url }) => ({ name, to: parseRemoteUrl(url, { cwd: options.stateDir }) }));
+  const globalConfig = join(options.stateDir, 'gitconfig');
+  // Only git processes on a local repository get it.
+  if (parsed.some(({ to }) => to.kind === 'local')) await writeGitConfig({ file: globalConfig, env: options.env });
+  return parsed.map(({ name, to }) => ({
+    name,
+    url: to.url,
+    transport: transportFor(to, { env: options.env, globalConfig }),
+  }));
 }
 
 /** The way to a remote before there is a store. */

@@ -1,4 +1,5 @@
-import type { MeshContext, Problem, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
+import { remoteAdvice } from '@git-mesh/core';
+import type { MeshContext, Problem, RemoteState, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
 import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';
 import { readWorker } from './worker-file.js';
@@ -11,18 +12,29 @@ async function remoteStatuses(mesh: MeshContext, states: RemoteStates): Promise<
   const statuses: RemoteStatus[] = [];
   for (const { name, url } of config.remotes) {
     const state = await states.get(name);
+    const error = errorOf(state, config.handle);
     const reached = pushed.findLast((line) => line.remote === name)?.seq ?? 0;
     statuses.push({
       name,
       url: redactUrl(url),
-      state: state === null ? 'unknown' : state.error === null ? 'ok' : 'error',
+      state: state === null ? 'unknown' : error === null ? 'ok' : 'error',
       last_ok_at: state?.last_ok_at ?? null,
       next_try_at: state?.next_try_at ?? null,
       queued: Math.max(0, own.seq - reached),
-      error: state?.error ?? null,
+      error,
     });
   }
   return statuses;
+}
+
+/**
+ * A remote that answers, but has something on the own branch which is not ours, takes nothing from us: that is an error
+ * of the exchange, and no other machine's matter.
+ */
+function errorOf(state: RemoteState | null, own: string): RemoteStatus['error'] {
+  if (state === null) return null;
+  const refused = state.rejected.find(({ handle }) => handle === own);
+  return state.error !== null || refused === undefined ? state.error : { name: refused.kind, message: refused.message };
 }
 
 export async function syncSummary(mesh: MeshContext, states: RemoteStates): Promise<SyncSummary> {
@@ -43,15 +55,41 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   const remotes = await remoteStatuses(mesh, states);
   const problems: Problem[] = [];
   for (const { name, error } of remotes) {
-    if (error !== null) problems.push({ kind: error.name, message: `remote ${name}: ${error.message}` });
-    for (const { handle, kind, message } of (await states.get(name))?.rejected ?? []) {
+    const { handle: own } = mesh.store.config;
+    const rejected = (await states.get(name))?.rejected ?? [];
+    if (error !== null) {
+      const machine = rejected.some(({ handle, kind }) => handle === own && kind === error.name)
+        ? { machine: own }
+        : {};
+      const message = `remote ${name}: ${error.message}`;
+      problems.push({ kind: error.name, ...machine, message, fix: remoteAdvice(error.name) });
+    }
+    for (const { handle, tip, kind, message } of rejected) {
+      if (handle === own && kind === error?.name) continue;
       problems.push({
         kind,
         machine: handle,
         message: `the branch of ${handle} on remote ${name} is not accepted: ${message}`,
-        fix: 'what was accepted before stays; ask whoever runs that machine, and look with `git log` at what was pushed',
+        fix: handle === own ? remoteAdvice(kind) : rejectedAdvice(kind, { handle, tip, dir: mesh.store.dir }),
       });
     }
   }
   return { worker: worker === null ? null : { state: 'running', ...worker }, remotes, problems };
+}
+
+/** What a person can do about another machine's branch that is not accepted. What was accepted before stays. */
+function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; tip: string; dir: string }): string {
+  const look = `look at what was pushed with git --git-dir ${dir} log ${tip.slice(0, 10)}`;
+  switch (kind) {
+    case 'wrong_key':
+    case 'wrong_identity':
+      return `ask whoever runs ${handle}: a machine that lost its key or its store has to join again under another handle; if nobody there did it, somebody else pushes under that name (${look})`;
+    case 'rewritten':
+      return `ask whoever runs ${handle} whether its store was restored or its branch forced; the branch goes on here once it holds again what was accepted (${look})`;
+    case 'unsigned':
+    case 'foreign_commit':
+      return `somebody committed to the branch of ${handle} without git-mesh: ask whoever runs it, and have the branch put back to its last own commit (${look})`;
+    default:
+      return `its newest commit cannot be read: it is looked at again when the branch moves; ask whoever runs ${handle}, or the server (${look})`;
+  }
 }

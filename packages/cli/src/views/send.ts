@@ -1,3 +1,4 @@
+import { refusalWarning, withoutRefusal } from '@git-mesh/core';
 import type { SendResult, SyncSummary } from '@git-mesh/core';
 import { cliWords } from '../cli-words.js';
 import type { Render } from '../view.js';
@@ -16,7 +17,9 @@ export function sendView(sync: SyncSummary): Render<SendResult> {
       result.duplicate === true
         ? `Sent before under this key: ${what}.`
         : `Sent ${what}.${reaches} ${style.dim(result.id)}`;
-    const warnings = result.warning === undefined ? [] : [visible(cliWords(result.warning), 1000)];
+    // A refusal was known before the message was stored, and after the command tried to get it out: said once.
+    const own = refusalWarning(sync) === null ? result.warning : withoutRefusal(result.warning ?? '');
+    const warnings = own === undefined || own === '' ? [] : [visible(cliWords(own), 1000)];
     return { text, kind: 'confirmation', warnings: [...warnings, ...syncWarnings(sync, context)] };
   };
 }

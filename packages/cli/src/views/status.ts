@@ -1,3 +1,4 @@
+import { remoteAdvice } from '@git-mesh/core';
 import type { RemoteStatus, StatusResult } from '@git-mesh/core';
 import { counted } from '../counted.js';
 import { relativeTime } from '../relative-time.js';
@@ -7,13 +8,16 @@ import { problemLines } from './problems.js';
 function remoteLines(remote: RemoteStatus, { style, nowMs, visible }: ViewContext): string[] {
   const paint = { ok: style.green, error: style.red, unknown: style.yellow }[remote.state];
   const seen = remote.last_ok_at === null ? 'never reached' : `reached ${relativeTime(remote.last_ok_at, nowMs)}`;
-  const queued = remote.queued === 0 ? '' : `, ${remote.queued} to push`;
+  const queued = remote.queued === 0 ? '' : `, ${counted(remote.queued, 'commit', 'commits')} to push`;
   const lines = [
     `remote   ${visible(remote.name, 60)} ${visible(remote.url, 500)}`,
     `         ${paint(remote.state)}, ${seen}${queued}`,
   ];
   if (remote.error !== null) {
-    lines.push(`         ${style.red(visible(remote.error.name, 60))}: ${visible(remote.error.message, 500)}`);
+    lines.push(
+      `         ${style.red(visible(remote.error.name, 60))}: ${visible(remote.error.message, 500)}`,
+      `         ${style.green('to do:')} ${remoteAdvice(remote.error.name)}`,
+    );
     if (remote.next_try_at !== null) {
       const due = Date.parse(remote.next_try_at) <= nowMs;
       lines.push(`         next try ${due ? 'at the next exchange' : relativeTime(remote.next_try_at, nowMs)}`);
@@ -39,6 +43,12 @@ export const statusView: Render<StatusResult> = (status, context) => {
     `agents   ${status.agents.alive} alive, ${status.agents.known} known`,
     `journal  ${counted(status.journal.entries, 'entry', 'entries')}, last message #${status.journal.highest}`,
   ];
-  if (status.problems.length > 0) lines.push('', ...problemLines(status.problems, context), 'More: git-mesh doctor');
+  // What is wrong with a remote stands with the remote.
+  const said = new Set(
+    status.remotes.flatMap(({ name, error }) => (error === null ? [] : [`remote ${name}: ${error.message}`])),
+  );
+  const more = status.problems.filter(({ message }) => !said.has(message));
+  if (more.length > 0) lines.push('', ...problemLines(more, context));
+  if (status.problems.length > 0) lines.push('More: git-mesh doctor');
   return { text: lines.join('\n'), kind: 'answer' };
 };

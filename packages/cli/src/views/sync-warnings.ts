@@ -1,3 +1,4 @@
+import { refusalWarning } from '@git-mesh/core';
 import type { SyncSummary } from '@git-mesh/core';
 import { counted } from '../counted.js';
 import { relativeTime } from '../relative-time.js';
@@ -7,6 +8,8 @@ import { oneLine } from './one-line.js';
 /** What a reader must know about how fresh the answer is: nothing while all remotes answer. */
 export function syncWarnings(sync: SyncSummary, context: ViewContext): string[] {
   if (sync.state === 'ok' || sync.state === 'none') return [];
+  const refused = refusal(sync, context);
+  if (refused !== null) return [refused];
   // A remote that answered and refused is one of these too: the reason tells which.
   const scope = sync.state === 'offline' ? 'not synchronised' : 'not synchronised with every remote';
   const last =
@@ -14,4 +17,11 @@ export function syncWarnings(sync: SyncSummary, context: ViewContext): string[] 
   const waiting = sync.queued > 0 ? `, ${counted(sync.queued, 'commit', 'commits')} waiting to go out` : '';
   const reason = sync.error === null ? '' : `: ${oneLine(sync.error.message, context)}`;
   return [`${scope} (${last}${waiting})${reason}`];
+}
+
+/** Where a remote answers and takes nothing from us, nothing is out of reach: what is read is fresh. */
+function refusal(sync: SyncSummary, context: ViewContext): string | null {
+  if (refusalWarning(sync) === null || sync.error === null) return null;
+  const waiting = sync.queued > 0 ? ` (${counted(sync.queued, 'commit', 'commits')} waiting)` : '';
+  return `what is stored here does not leave this machine${waiting}: ${oneLine(sync.error.message, context)} See git-mesh status for what to do.`;
 }

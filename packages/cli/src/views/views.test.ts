@@ -139,6 +139,35 @@ describe('what people read', () => {
     expect(sendView(syncOk)(sent, context).warnings).toEqual(['git mesh agents shows it']);
   });
 
+  it('tells of a refusing remote once, and that nothing is out of reach', () => {
+    const refused = { ...offline, error: { name: 'push_refused', message: 'Remote origin refused it: protected.' } };
+    const sent = { id: 'X', message_id: 1, to: 'laptop', to_agent: null, msg_type: 'note', recipients: [], warning: 'Nobody is there. It is stored here, but it does not leave this machine: Remote origin refused it: other words.' } as unknown as SendResult; // prettier-ignore
+    expect(sendView(refused)(sent, context).warnings).toEqual([
+      'Nobody is there.',
+      'what is stored here does not leave this machine (2 commits waiting): Remote origin refused it: protected. See git-mesh status for what to do.',
+    ]);
+  });
+
+  it('shows for a remote what is wrong, since when, what waits, when it is tried again and what to do', () => {
+    const error = { name: 'push_refused', message: 'Remote origin refused refs/heads/mesh/studio: protected.' };
+    const remotes = [{ name: 'origin', url: '/srv/hub.git', state: 'error', last_ok_at: at(90), next_try_at: at(-30), queued: 2, error }]; // prettier-ignore
+    const problems = [
+      { kind: 'push_refused', message: `remote origin: ${error.message}`, fix: 'ask' },
+      { kind: 'wrong_key', machine: 'laptop', message: 'no', fix: 'ask laptop' },
+    ];
+    const status = { mesh: { id: 'X', name: 'team' }, machine: 'studio', store: '/s', format: 1, policy: 'open', worker: null, remotes, agents: { alive: 0, known: 0 }, journal: { highest: 1, entries: 1 }, problems }; // prettier-ignore
+    const lines = statusView(status as never, context).text.split('\n');
+    const from = lines.findIndex((line) => line.startsWith('remote'));
+    expect(lines.slice(from, from + 5)).toEqual([
+      'remote   origin /srv/hub.git',
+      '         error, reached 1 min ago, 2 commits to push',
+      '         push_refused: Remote origin refused refs/heads/mesh/studio: protected.',
+      expect.stringMatching(/^ {9}to do: ask whoever runs the repository to let this machine push its own branch/),
+      '         next try in 30 s',
+    ]);
+    expect(lines.filter((line) => line.startsWith('✗'))).toEqual(['✗ wrong_key [laptop]: no']);
+  });
+
   it('names a problem with its fix', () => {
     const problems = [
       { kind: 'bad_file', machine: 'mallory', path: 'presence/x.yaml', message: 'broken', fix: 'ask them' },

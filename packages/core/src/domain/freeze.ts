@@ -1,6 +1,7 @@
 import type { EpochMillis, Handle } from './ids.js';
-import { fromIso } from './ids.js';
+import { toIso } from './ids.js';
 import type { MessageFacts } from './journal-facts.js';
+import { believedExpiry, believedSentAt, hasExpired } from './message-life.js';
 import type { FreezeView } from './results.js';
 
 /**
@@ -9,13 +10,14 @@ import type { FreezeView } from './results.js';
  * journal too) is left out here. Freezes of revoked machines are left out by the caller.
  */
 export function freezesInForce(entries: readonly MessageFacts[], now: EpochMillis, machine?: Handle): FreezeView[] {
+  const time = { now, nowIso: toIso(now) };
   const reached = machine === undefined ? entries : entries.filter(({ to }) => to === '*' || to === machine);
   const clears = reached.filter(({ type }) => type === 'freeze-clear');
   return reached
-    .filter((entry) => entry.type === 'freeze' && now < fromIso(entry.expires_at))
+    .filter((entry) => entry.type === 'freeze' && !hasExpired(entry, time))
     .filter((freeze) => !clears.some((clear) => clearsFreeze(clear, freeze)))
     .sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
-    .map(freezeView);
+    .map((entry) => freezeView(entry, now));
 }
 
 /** True where the freeze holds `repo`: it names no repo, or this one. Null asks for a freeze of everything or anything. */
@@ -33,7 +35,7 @@ export function clearsFreeze(clear: MessageFacts, freeze: MessageFacts): boolean
   return clear.repo !== null && clear.repo === freeze.repo && clear.id > freeze.id;
 }
 
-function freezeView(entry: MessageFacts): FreezeView {
+function freezeView(entry: MessageFacts, now: EpochMillis): FreezeView {
   return {
     message_id: entry.n,
     id: entry.id,
@@ -41,7 +43,7 @@ function freezeView(entry: MessageFacts): FreezeView {
     agent: entry.agent,
     repo: entry.repo,
     reason: entry.reason,
-    since: entry.sent_at,
-    expires_at: entry.expires_at,
+    since: toIso(believedSentAt(entry, now)),
+    expires_at: toIso(believedExpiry(entry, now)),
   };
 }

@@ -16,6 +16,8 @@ export interface MessageFacts {
   expires_at: IsoTime;
   /** When it arrived here, by this machine's clock. */
   at: IsoTime;
+  /** Where the clock was set back since: the earliest time at which something was journaled after it. */
+  at_most?: IsoTime;
   /** The sender's Mesh-Seq that covers it. */
   seq: number;
   in_reply_to: Ulid | null;

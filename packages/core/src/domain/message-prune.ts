@@ -2,12 +2,11 @@ import { clearsFreeze } from './freeze.js';
 import type { EpochMillis } from './ids.js';
 import { agentKey, fromIso } from './ids.js';
 import type { AckFacts, MessageFacts } from './journal-facts.js';
+import { arrivedAt, believedExpiry, longestLifeMs } from './message-life.js';
 import { ulidTime } from './ulid.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The longest that a message may live. */
-const longestLifeMs = 30 * dayMs;
 
 export interface DueMessage<Entry extends MessageFacts> {
   entry: Entry;
@@ -32,21 +31,24 @@ export function messagesDue<Entry extends MessageFacts>(options: {
   const acksById = groupById(journal.acked);
   for (const entry of options.own) {
     const acks = acksById.get(entry.id) ?? [];
-    if (now < dueAt(entry, acks, journal.messages)) continue;
+    if (now < dueAt(entry, { acks, known: journal.messages, now })) continue;
     due.push({ entry, end: acks.length === 0 ? 'expire' : 'prune' });
   }
   return due.sort((a, b) => (a.entry.id < b.entry.id ? -1 : a.entry.id > b.entry.id ? 1 : 0));
 }
 
-/** When the first of `own` is due, if nothing more happens; Infinity where there is none. */
+/** When the first of `own` is due, if nothing more happens and the clock goes on; Infinity where there is none. */
 export function firstMessageDue(options: {
   own: readonly MessageFacts[];
   journal: { readonly messages: readonly MessageFacts[]; readonly acked: readonly AckFacts[] };
+  now: EpochMillis;
 }): EpochMillis {
-  const { own, journal } = options;
+  const { own, journal, now } = options;
   const acksById = groupById(journal.acked);
   let first = Infinity;
-  for (const entry of own) first = Math.min(first, dueAt(entry, acksById.get(entry.id) ?? [], journal.messages));
+  for (const entry of own) {
+    first = Math.min(first, dueAt(entry, { acks: acksById.get(entry.id) ?? [], known: journal.messages, now }));
+  }
   return first;
 }
 
@@ -60,9 +62,15 @@ function groupById(acked: readonly AckFacts[]): Map<string, AckFacts[]> {
   return acksById;
 }
 
-function dueAt(entry: MessageFacts, acks: readonly AckFacts[], known: readonly MessageFacts[]): EpochMillis {
-  const expired = fromIso(entry.expires_at) + dayMs;
-  if (entry.type === 'freeze-clear') return Math.max(expiredOrRead(entry, acks, expired), freezeEnd(entry, known));
+interface Surroundings {
+  acks: readonly AckFacts[];
+  known: readonly MessageFacts[];
+  now: EpochMillis;
+}
+
+function dueAt(entry: MessageFacts, { acks, known, now }: Surroundings): EpochMillis {
+  const expired = believedExpiry(entry, now) + dayMs;
+  if (entry.type === 'freeze-clear') return Math.max(expiredOrRead(entry, acks, expired), freezeEnd(entry, known, now));
   if (entry.type === 'freeze' && !isCleared(entry, known)) return expired;
   return expiredOrRead(entry, acks, expired);
 }
@@ -82,9 +90,11 @@ function isCleared(freeze: MessageFacts, known: readonly MessageFacts[]): boolea
   return known.some((clear) => (clear.to === '*' || clear.to === freeze.to) && clearsFreeze(clear, freeze));
 }
 
-/** When the last freeze that `clear` may end is over. */
-function freezeEnd(clear: MessageFacts, known: readonly MessageFacts[]): EpochMillis {
-  const ends = known.filter((freeze) => clearsFreeze(clear, freeze)).map((freeze) => fromIso(freeze.expires_at));
+/** When the last freeze that `clear` may end is over, also where it arrives late and is believed for longer. */
+function freezeEnd(clear: MessageFacts, known: readonly MessageFacts[], now: EpochMillis): EpochMillis {
+  const ends = known
+    .filter((freeze) => clearsFreeze(clear, freeze))
+    .map((freeze) => Math.min(fromIso(freeze.expires_at), arrivedAt(freeze, now) + longestLifeMs));
   const named = clear.in_reply_to;
   if (named !== null && !known.some(({ id }) => id === named)) {
     // A freeze that never came here may still hold elsewhere, for at most a message's longest life.

@@ -1,6 +1,6 @@
 import type { AgentId, EpochMillis, Handle, IsoTime } from './ids.js';
-import { fromIso } from './ids.js';
 import type { DeliveryFacts, MessageFacts } from './journal-facts.js';
+import { believedExpiry } from './message-life.js';
 import type { MessageState } from './results.js';
 
 export interface MessageProgress {
@@ -39,7 +39,7 @@ export function messageState(options: {
 
   function stateOf(): MessageState {
     if (acks.length > 0) return 'acked';
-    if (now >= fromIso(entry.expires_at)) return 'expired';
+    if (now >= believedExpiry(entry, now)) return 'expired';
     if (delivered.length > 0) return 'delivered';
     return pushedAt === null ? 'queued' : 'pushed';
   }

@@ -3,6 +3,7 @@ import type { AgentId, Handle } from './ids.js';
 import { fromIso, toIso } from './ids.js';
 import {
   agentView,
+  believedRecord,
   defaultTtl,
   effectiveExpiry,
   isAlive,
@@ -81,7 +82,7 @@ describe('presence', () => {
         for (let now = start; now < start + ttl * 5000; now += 5 * second) {
           if (now >= active + gap * second) active = now;
           if (renewalDue({ record: published, lastActivity: active, now }))
-            published = renewedRecord(published, active);
+            published = renewedRecord(published, { lastActivity: active, now });
           expect(isAlive(published, now, null)).toBe(true);
         }
       }
@@ -107,5 +108,28 @@ describe('presence', () => {
     expect(
       agentView({ ...record(60), status: null, status_since: null }, 'studio' as Handle, at(70), null),
     ).toMatchObject({ status_age_s: null, alive: false });
+  });
+
+  it('is believed for its ttl after it was first seen, whatever it claims', () => {
+    const ahead = { ...record(60), last_activity_at: toIso(at(900)), expires_at: toIso(at(960)) };
+    expect(believedRecord(ahead, { seenAt: at(5), now: at(20) })).toMatchObject({
+      status_since: toIso(at(0)),
+      last_activity_at: toIso(at(5)),
+      expires_at: toIso(at(65)),
+    });
+    const sane = record(60);
+    expect(believedRecord(sane, { seenAt: at(5), now: at(20) })).toEqual(sane);
+    expect(believedRecord(sane, { seenAt: null, now: at(20) })).toBe(sane);
+    expect(isAlive(believedRecord(ahead, { seenAt: null, now: at(20) }), at(20))).toBe(false);
+  });
+
+  it('of the future is due at once, active or not, and is brought back', () => {
+    const ahead = { ...record(60), last_activity_at: toIso(at(900)), expires_at: toIso(at(960)) };
+    for (const lastActivity of [null, at(10)]) {
+      expect(renewalDue({ record: ahead, lastActivity, now: at(20) })).toBe(true);
+      expect(renewedRecord(ahead, { lastActivity, now: at(20) }).expires_at).toBe(
+        toIso((lastActivity ?? at(20)) + 60 * second),
+      );
+    }
   });
 });

@@ -1,4 +1,4 @@
-import type { EpochMillis, Handle } from './ids.js';
+import type { EpochMillis, Handle, IsoTime } from './ids.js';
 import { fromIso, toIso } from './ids.js';
 import type { PresenceRecord } from './records.js';
 import type { AgentView } from './results.js';
@@ -7,6 +7,8 @@ import type { AgentView } from './results.js';
 export const ttlRange: { readonly min: 60; readonly max: 86_400 } = { min: 60, max: 86_400 };
 
 const dayMs = 86_400_000;
+/** A clock is put right by as much every now and then: less is no sign of one that was wrong. */
+const clockStepMs = 5_000;
 const shortRoles: ReadonlySet<string> = new Set(['ping', 'verification']);
 
 /** Seconds: 900 for agents that only look in, an hour for those that work. */
@@ -28,6 +30,33 @@ export function isAlive(record: PresenceRecord, now: EpochMillis, lastActivityMs
   return now < effectiveExpiry(record, lastActivityMs);
 }
 
+/**
+ * Another machine's record as far as it is believed: it was seen here at `seenAt`, so what it tells happened no later,
+ * and from then on its agent lives for its ttl at most. So no clock, wrong or lying, makes an entry immortal. Null where
+ * it is not known when it was first seen: then a record of the future is one of an agent that is gone.
+ */
+export function believedRecord(
+  record: PresenceRecord,
+  { seenAt, now }: { seenAt: EpochMillis | null; now: EpochMillis },
+): PresenceRecord {
+  const lifeMs = record.ttl_seconds * 1000;
+  const latest = seenAt ?? (isAhead(fromIso(record.last_activity_at), now) ? now - lifeMs : null);
+  if (latest === null) return record;
+  const noLater = (time: IsoTime): IsoTime => toIso(Math.min(fromIso(time), latest));
+  return {
+    ...record,
+    status_since: record.status_since === null ? null : noLater(record.status_since),
+    checked_in_at: noLater(record.checked_in_at),
+    last_activity_at: noLater(record.last_activity_at),
+    expires_at: toIso(Math.min(fromIso(record.expires_at), latest + lifeMs)),
+  };
+}
+
+/** True for a time of this machine's own that its clock has not reached yet: the clock was set back since. */
+export function isAhead(at: EpochMillis, now: EpochMillis): boolean {
+  return at > now + clockStepMs;
+}
+
 interface Activity {
   record: PresenceRecord;
   /** This machine's own knowledge; null where the agent did nothing since the record was written. */
@@ -37,9 +66,11 @@ interface Activity {
 
 /**
  * True when a renewal is worth a commit of its own: the agent acted since its record was published and less than
- * max(20 s, a quarter of the ttl) of the published life is left.
+ * max(20 s, a quarter of the ttl) of the published life is left. Also for a record that was published by a clock which
+ * was set back since: nobody else believes it for longer than its ttl, and here it would outlive its agent.
  */
 export function renewalDue({ record, lastActivity, now }: Activity): boolean {
+  if (isAhead(fromIso(record.last_activity_at), now)) return true;
   if (!actedSince(record, lastActivity) || !isAlive(record, now, lastActivity)) return false;
   const left = fromIso(record.expires_at) - now;
   return left < Math.max(20_000, record.ttl_seconds * 250);
@@ -51,9 +82,16 @@ export function rideAlong({ record, lastActivity, now }: Activity): boolean {
   return lastActivity - fromIso(record.last_activity_at) >= record.ttl_seconds * 100;
 }
 
-/** The record with its activity brought up to `lastActivity`; unknown keys stay. */
-export function renewedRecord(record: PresenceRecord, lastActivity: EpochMillis): PresenceRecord {
-  const at = Math.max(lastActivity, fromIso(record.last_activity_at));
+/**
+ * The record with its activity brought up to `lastActivity`; unknown keys stay. A record of the future is brought back
+ * to the last activity, or to now where there was none since.
+ */
+export function renewedRecord(
+  record: PresenceRecord,
+  { lastActivity, now }: { lastActivity: EpochMillis | null; now: EpochMillis },
+): PresenceRecord {
+  const published = fromIso(record.last_activity_at);
+  const at = isAhead(published, now) ? (lastActivity ?? now) : Math.max(lastActivity ?? published, published);
   return { ...record, last_activity_at: toIso(at), expires_at: toIso(at + record.ttl_seconds * 1000) };
 }
 
@@ -73,7 +111,7 @@ export function agentView(
   now: EpochMillis,
   lastActivity: EpochMillis | null,
 ): AgentView {
-  const shown = actedSince(record, lastActivity) ? renewedRecord(record, lastActivity) : record;
+  const shown = actedSince(record, lastActivity) ? renewedRecord(record, { lastActivity, now }) : record;
   const since = record.status_since;
   return {
     agent_id: record.agent,

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { AckResult } from '../domain/results.js';
 import { meshForEach } from '../testing/mesh-for-each.js';
+import { housekeeping } from './housekeeping.js';
 
 const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
 let ids: string[];
@@ -101,4 +102,22 @@ test('each agent’s acknowledgement stands beside the others’, and their send
     { machine: 'studio', agent: 'qa', at: '2026-12-02T10:00:01.000Z' },
   ]);
   expect(first?.state).toBe('acked');
+});
+
+test('an acknowledgement that was pruned with its message is not made again, but by another agent it is', async () => {
+  const day = 86_400_000;
+  await ack([1]);
+  mesh.clock.advance(8 * day);
+  await laptop.receive(studio);
+  await housekeeping(laptop.ctx);
+  await studio.receive(laptop);
+  await housekeeping(studio.ctx);
+  expect((await studio.subjects()).at(-1)).toMatch(/^prune .*1 ack/);
+  await studio.checkin('boss');
+  await studio.checkin('qa');
+  const before = await studio.tip();
+  expect(await ack([1])).toEqual({ preview: false, acked: [], already_acked: [1], unknown: [] });
+  expect(await ack([1], { confirm: false })).toMatchObject({ would_ack: [], already_acked: [1] });
+  expect(await studio.tip()).toBe(before);
+  expect(await ack([1], { agent_id: 'qa' })).toMatchObject({ acked: [1], already_acked: [] });
 });

@@ -2,7 +2,7 @@ import type { CallOptions } from '../api.js';
 import { decodeAck, encodeAck } from '../domain/ack-record.js';
 import { ackSummary } from '../domain/commit-summary.js';
 import { agentKey, toIso } from '../domain/ids.js';
-import type { AgentId, Handle, Oid, Ulid } from '../domain/ids.js';
+import type { AgentId, AgentKey, Handle, Oid, Ulid } from '../domain/ids.js';
 import { parseAckInput } from '../domain/inputs.js';
 import type { AckInput } from '../domain/inputs.js';
 import { ackPath } from '../domain/layout.js';
@@ -10,11 +10,12 @@ import type { AckRecord } from '../domain/records.js';
 import type { AckResult } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
+import { ackedBefore } from './acked-before.js';
 import { ackedHere } from './acknowledged.js';
 import { noteActivity } from './activity.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
-import { inboxEntries, isAddressed } from './inbox-entries.js';
+import { inTips, inboxEntries, isAddressed } from './inbox-entries.js';
 import { liveSession, requireSession } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
 
@@ -80,7 +81,23 @@ async function sort(ctx: MeshContext, wanted: AckInput, journal: JournalView): P
     else if (!sorted.fresh.includes(entry)) sorted.fresh.push(entry);
   }
   if (sorted.unknown.length === wanted.message_ids.length) throw unknownMessages(wanted.agent_id, sorted.unknown);
-  return sorted;
+  return withoutAckedBefore(ctx, key, sorted);
+}
+
+/** What is gone from its sender's tip may have been acknowledged long ago: doing it again would only fill the history. */
+async function withoutAckedBefore(ctx: MeshContext, key: AgentKey, sorted: Sorted): Promise<Sorted> {
+  const stands = inTips(ctx);
+  const gone: MessageEntry[] = [];
+  for (const entry of sorted.fresh) if (!(await stands(entry))) gone.push(entry);
+  if (gone.length === 0) return sorted;
+  const branch = await ctx.branches.ownBranch();
+  const before = await ackedBefore(ctx, { branch, key, entries: gone });
+  const again = gone.filter(({ id }) => before.has(id));
+  return {
+    ...sorted,
+    fresh: sorted.fresh.filter((entry) => !again.includes(entry)),
+    already: [...sorted.already, ...again.map((entry) => entry.n)],
+  };
 }
 
 function unknownMessages(agent: AgentId, unknown: (number | Ulid)[]): MeshError {

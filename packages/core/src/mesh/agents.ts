@@ -2,12 +2,15 @@ import type { CallOptions } from '../api.js';
 import { parseAgentsInput } from '../domain/inputs.js';
 import { freezesInForce } from '../domain/freeze.js';
 import { agentKey, toIso } from '../domain/ids.js';
+import type { EpochMillis } from '../domain/ids.js';
+import { arrivedAt } from '../domain/message-life.js';
 import { agentView } from '../domain/presence.js';
 import type { AgentView, AgentsResult, MachineView } from '../domain/results.js';
 import { noteActivityAlone } from './activity.js';
 import type { Branch } from './branches.js';
 import { founderKey } from './charter.js';
 import type { MeshContext } from './context.js';
+import { seenPresence } from './seen-presence.js';
 import { liveSession } from './sessions.js';
 
 export async function agents(ctx: MeshContext, input: unknown, call: CallOptions): Promise<AgentsResult> {
@@ -15,39 +18,45 @@ export async function agents(ctx: MeshContext, input: unknown, call: CallOptions
   await noteActivityAlone(ctx, call, agent ?? null);
   const now = ctx.clock.now();
   const founder = await founderKey(ctx.store);
+  const journal = await ctx.store.journal.view();
   const found: AgentView[] = [];
   const machines: MachineView[] = [];
   for (const branch of await ctx.branches.all()) {
     machines.push({
       handle: branch.handle,
       label: branch.machine?.label ?? null,
-      last_seen_at: toIso(branch.handle === ctx.branches.own ? now : branch.committedAt),
+      last_seen_at: toIso(lastSeen(branch)),
       verified: await ctx.branches.verified(branch, founder),
     });
     found.push(...(await agentsOn(ctx, branch)).filter((view) => includeStale || view.alive));
   }
-  const { messages } = await ctx.store.journal.view();
   return {
     machine: ctx.branches.own,
     agents: found,
     machines,
-    freezes: freezesInForce(messages, now, ctx.branches.own),
+    freezes: freezesInForce(journal.messages, now, ctx.branches.own),
     sync: await ctx.syncer.summary(),
   };
+
+  /** By the machine's own word, which is not believed past the time at which it came. */
+  function lastSeen({ handle, committedAt }: Branch): EpochMillis {
+    if (handle === ctx.branches.own) return now;
+    const tip = journal.cursor(handle);
+    return Math.min(committedAt, tip === undefined ? now : arrivedAt(tip, now));
+  }
 }
 
 /** All agents that a branch has a record of. Here, one whose session is over is not alive whatever its record says. */
 export async function agentsOn(ctx: MeshContext, branch: Branch): Promise<AgentView[]> {
   const now = ctx.clock.now();
+  if (branch.handle !== ctx.branches.own) {
+    return (await seenPresence(ctx, branch)).map((record) => agentView(record, branch.handle, now, null));
+  }
   const views: AgentView[] = [];
   for (const record of await ctx.branches.presence(branch)) {
-    if (branch.handle === ctx.branches.own) {
-      const live = await liveSession(ctx, branch, agentKey(record.agent));
-      const view = agentView(record, branch.handle, now, live?.lastActivity ?? null);
-      views.push(live === null ? { ...view, alive: false } : view);
-    } else {
-      views.push(agentView(record, branch.handle, now, null));
-    }
+    const live = await liveSession(ctx, branch, agentKey(record.agent));
+    const view = agentView(record, branch.handle, now, live?.lastActivity ?? null);
+    views.push(live === null ? { ...view, alive: false } : view);
   }
   return views;
 }

@@ -1,6 +1,6 @@
 import { decodeAck } from '../domain/ack-record.js';
 import { agentKey, toIso } from '../domain/ids.js';
-import type { EpochMillis, Oid } from '../domain/ids.js';
+import type { EpochMillis, Oid, Ulid } from '../domain/ids.js';
 import { checkMessage, parsePath, receiptPath } from '../domain/layout.js';
 import { decodeMessage } from '../domain/message-record.js';
 import { decodeReceipt } from '../domain/receipt-record.js';
@@ -9,9 +9,11 @@ import { diffTree } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import type { JournalEntry, JournalView, MessageEntry } from '../store/ports.js';
 import type { Store } from '../store/store.js';
+import { isAncestor } from './ancestry.js';
 import { Branches, maxRecordBytes } from './branches.js';
 import type { Branch } from './branches.js';
 import { withEntries } from './journal-overlay.js';
+import { receiptFor } from './own-receipts.js';
 import { believedAcks, receiptIsOurs } from './statements.js';
 
 /** A change at a path of a branch, from the journal's cursor to its tip. */
@@ -42,18 +44,19 @@ export async function arrivalsOf(
   const additions = (prefix: string): AsyncGenerator<Addition> => added(store, before, branch.tree, prefix);
   const entries: JournalEntry[] = [];
 
-  const messages: Omit<MessageEntry, 'n'>[] = [];
+  const messages = new Map<Ulid, Omit<MessageEntry, 'n'>>();
   const folders = branch.handle === own ? ['messages/'] : [`messages/${own}/`, 'messages/_all/'];
   for (const folder of folders) {
     for await (const addition of additions(folder)) {
       const record = await readMessage(store, branch, addition);
       if (record === null || view.byIdFrom(branch.handle, record.id) !== undefined) continue;
-      messages.push(messageEntry(record, addition, { seq: branch.seq, at }));
+      // One ULID at two paths is one message, the first of them.
+      if (!messages.has(record.id)) messages.set(record.id, messageEntry(record, addition, { seq: branch.seq, at }));
     }
   }
-  messages.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const inOrder = [...messages.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   let n = view.highest;
-  for (const message of messages) entries.push({ ...message, n: ++n });
+  for (const message of inOrder) entries.push({ ...message, n: ++n });
 
   // An agent here may have acknowledged what was sent here in the very same batch.
   const seen = withEntries(view, entries);
@@ -88,24 +91,51 @@ export async function journalOwnBranch(store: Store, branch: Branch, now: EpochM
 
 /**
  * Numbers go on far above the highest that the own branch proves. What is found on the accepted branches counts as
- * arrived before every open session, unless the session's fence shows that the journal still covers its check-in.
+ * arrived before every open session, unless the session's fence shows that the journal still covers its check-in, or
+ * the own receipts that it had not arrived before: what came with the very fetch that finds the journal lost is new.
  */
 async function rebuild(store: Store, own: Branch, view: JournalView, now: EpochMillis): Promise<JournalView> {
   const floor = Math.max(own.journal, view.highest) + lostJournalGap;
   const others = (await new Branches(store).all()).filter(({ handle }) => handle !== own.handle);
   const found: JournalEntry[] = [];
   let n = floor;
-  for (const branch of [own, ...others]) {
+  const take = async (branch: Branch): Promise<void> => {
     for (const entry of await readableArrivals(store, branch, withEntries(view, found), now)) {
       found.push(entry.kind === 'message' ? { ...entry, n: ++n } : entry);
     }
+  };
+  await take(own);
+  for (const branch of others) {
+    const old = await asReceived(store, own, branch);
+    if (old !== null) await take(old);
   }
+  const fence = n;
+  for (const branch of others) await take(branch);
   // Do not reorder: fences are raised before there is anything above them, so that a crash shows no old mail as new.
   for (const session of await store.local.sessions()) {
-    if (session.fence > view.highest) await store.local.putSession({ ...session, fence: n });
+    if (session.fence > view.highest) await store.local.putSession({ ...session, fence });
   }
   await store.journal.raiseTo(floor);
   return store.journal.append(found, { durable: true });
+}
+
+/**
+ * A sender's branch as far as it had arrived before: by the receipt on the own branch, which every round states that
+ * brings a message. Null where nothing had; the whole of it where that cannot be told.
+ */
+async function asReceived(store: Store, own: Branch, sender: Branch): Promise<Branch | null> {
+  const through = (await receiptFor(store, own, sender.handle))?.delivered_through;
+  // Without a pinned key no receipt could be stated.
+  if (through === undefined) return (await store.local.pins()).has(sender.handle) ? null : sender;
+  try {
+    if (through.seq >= sender.seq || !(await isAncestor(store.objects, through.commit, sender.tip))) return sender;
+    const { tree } = await store.objects.commit(through.commit);
+    return { ...sender, tip: through.commit, tree, seq: through.seq };
+  } catch (error) {
+    // Without that commit nothing tells old from new.
+    if (error instanceof MeshError) return sender;
+    throw error;
+  }
 }
 
 /** A branch that cannot be read holds up no other; it is looked at again in a round. */

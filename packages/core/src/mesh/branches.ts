@@ -11,6 +11,7 @@ import { MeshError } from '../errors.js';
 import type { Store } from '../store/store.js';
 import { TipMessages } from './in-tip.js';
 import { Memo } from './memo.js';
+import type { Received } from './receipts.js';
 import { regularFiles } from './tree-files.js';
 
 /** A machine's branch at its accepted tip. Never changes: a new tip is a new value. */
@@ -36,6 +37,8 @@ export class Branches {
   readonly messages: TipMessages;
   /** When the first own message in the tip is to leave it, while neither tip nor journal move. */
   readonly nextDue: Memo<EpochMillis> = new Memo<EpochMillis>();
+  /** Senders whose receipts are missing, while neither tip nor journal move. */
+  readonly unstated: Memo<readonly Received[]> = new Memo<readonly Received[]>();
   readonly #byTip = new Map<Oid, Branch>();
   readonly #presence = new Map<Oid, PresenceRecord | null>();
 

@@ -6,6 +6,7 @@ import { agentKey, toIso } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Ulid } from '../domain/ids.js';
 import { freezesInForce } from '../domain/freeze.js';
 import { presencePath } from '../domain/layout.js';
+import { hasExpired } from '../domain/message-life.js';
 import { agentView, defaultTtl, effectiveExpiry, renewalDue } from '../domain/presence.js';
 import { encodePresence } from '../domain/presence-record.js';
 import type { PresenceRecord } from '../domain/records.js';
@@ -16,7 +17,7 @@ import { ackedHere } from './acknowledged.js';
 import { noteActivity, touch } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inTips, isAddressed } from './inbox-entries.js';
-import { liveSession, numberBefore } from './sessions.js';
+import { lastActivityOf, liveSession, numberBefore } from './sessions.js';
 import type { LiveSession } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Locked } from './write.js';
@@ -124,10 +125,7 @@ async function previousEnd(
 ): Promise<number | null> {
   if (before === null) return null;
   if (before.ended !== undefined) return before.ended.n;
-  const [record, lastActivity] = await Promise.all([
-    ctx.branches.presenceOf(branch, key),
-    ctx.store.local.lastActivity(key),
-  ]);
+  const [record, lastActivity] = await Promise.all([ctx.branches.presenceOf(branch, key), lastActivityOf(ctx, key)]);
   if (record?.checked_in_at === before.checked_in_at) {
     return numberBefore(journal, effectiveExpiry(record, lastActivity), before.fence);
   }
@@ -146,10 +144,11 @@ async function missed(
   if (end === null) return { count: 0, ids: [] };
   const acked = await ackedHere(ctx, key);
   const stands = inTips(ctx);
-  const now = toIso(ctx.clock.now());
+  const now = ctx.clock.now();
+  const time = { now, nowIso: toIso(now) };
   const ids: Ulid[] = [];
   for (const entry of journal.messages) {
-    if (entry.n <= end || entry.n > fence || entry.expires_at <= now) continue;
+    if (entry.n <= end || entry.n > fence || hasExpired(entry, time)) continue;
     if (isAddressed(entry, ctx.branches.own, key) && !(await acked(entry)) && (await stands(entry))) ids.push(entry.id);
   }
   return { count: ids.length, ids: ids.slice(0, maxMissedIds) };

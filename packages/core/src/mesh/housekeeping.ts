@@ -10,13 +10,15 @@ import type { PresenceRecord } from '../domain/records.js';
 import type { MessageEntry } from '../store/ports.js';
 import { ownMessagesInTip, staleAcks } from './in-tip.js';
 import type { MeshContext } from './context.js';
+import { commitReceipts, missingReceipts } from './receipts.js';
 import { dueRenewals, renewalFiles } from './renewals.js';
-import { numberBefore } from './sessions.js';
+import { lastActivityOf, numberBefore } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Change, Locked } from './write.js';
 
 /** Files taken out of the tip by one commit: a backlog is worked off over several rounds. */
 const maxPrunedAtOnce = 500;
+const hourMs = 3_600_000;
 /** A commit each: nobody should wait long for the store meanwhile. */
 const maxExpiredAtOnce = 50;
 
@@ -31,15 +33,18 @@ interface Leaving {
 }
 
 /**
- * What is due on the own branch: presence renewed for agents that were active since, expired presence and messages
+ * What is due on the own branch: receipts that a crash kept from being stated, presence renewed for agents that were active since, expired presence and messages
  * taken out of the tip, acknowledgements of messages that are gone. Pruning takes files out of the tip, never out of
  * the history; the end of a message that nobody read is a commit of its own. Makes no commit where nothing is due.
  */
 export async function housekeeping(ctx: MeshContext): Promise<void> {
   // Decided without the lock, which an idle machine should not take every few seconds.
   const branch = await ctx.branches.ownBranch();
+  const journal = await ctx.store.journal.view();
+  const key = [branch.tip, journal.messages.length, journal.messages.at(-1)?.n].join();
+  await commitReceipts(ctx, await ctx.branches.unstated.get(key, () => missingReceipts(ctx, branch, journal)));
   const renewals = await dueRenewals(ctx, branch);
-  if (renewals.length === 0 && isNothing(await leaving(ctx, { branch, journal: await ctx.store.journal.view() }))) {
+  if (renewals.length === 0 && isNothing(await leaving(ctx, { branch, journal }))) {
     return;
   }
   await locked(ctx, async (state) => {
@@ -59,7 +64,10 @@ async function commitRenewals(ctx: MeshContext, state: Locked): Promise<Locked> 
   if (first === undefined) return state;
   const agent = due.length === 1 ? first.record.agent : null;
   const summary = due.map(({ record }) => record.agent).join(', ');
-  return commitChange(ctx, state, { edits: renewalFiles(due), event: eventOf('renew', agent, { summary }) });
+  return commitChange(ctx, state, {
+    edits: renewalFiles(due, ctx.clock.now()),
+    event: eventOf('renew', agent, { summary }),
+  });
 }
 
 async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<Leaving> {
@@ -67,7 +75,7 @@ async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<L
   const presence: Leaving['presence'] = [];
   for (const record of await ctx.branches.presence(branch)) {
     const key = agentKey(record.agent);
-    const lastActivity = await ctx.store.local.lastActivity(key);
+    const lastActivity = await lastActivityOf(ctx, key);
     if (!presencePruneDue(record, now, lastActivity)) continue;
     presence.push({ key, record, expiredAt: effectiveExpiry(record, lastActivity) });
   }
@@ -82,9 +90,10 @@ async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<L
 
 async function dueMessages(ctx: MeshContext, { branch, journal }: Locked): Promise<DueMessage<MessageEntry>[]> {
   const now = ctx.clock.now();
-  const key = [branch.tip, journal.messages.length, journal.acked.length].join();
+  // Where the clock was set back since something was journaled, the end of it depends on the time of the look.
+  const key = [branch.tip, journal.messages.length, journal.acked.length, Math.floor(now / hourMs)].join();
   const first = await ctx.branches.nextDue.get(key, async () =>
-    firstMessageDue({ own: await ownMessagesInTip(ctx, branch, journal), journal }),
+    firstMessageDue({ own: await ownMessagesInTip(ctx, branch, journal), journal, now }),
   );
   if (now < first) return [];
   return messagesDue({ own: await ownMessagesInTip(ctx, branch, journal), journal, now });

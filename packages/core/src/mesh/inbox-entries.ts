@@ -1,5 +1,6 @@
 import type { AgentKey, Oid } from '../domain/ids.js';
 import { isAgent, toIso } from '../domain/ids.js';
+import { hasExpired } from '../domain/message-life.js';
 import { lookupPath } from '../domain/tree-edit.js';
 import type { MessageEntry } from '../store/ports.js';
 import { ackedHere } from './acknowledged.js';
@@ -15,11 +16,12 @@ export async function inboxEntries(ctx: MeshContext, { key, session }: LiveSessi
   const { messages } = await ctx.store.journal.view();
   const acked = await ackedHere(ctx, key);
   const stands = inTips(ctx);
-  const now = toIso(ctx.clock.now());
+  const now = ctx.clock.now();
+  const time = { now, nowIso: toIso(now) };
   const entries: MessageEntry[] = [];
   for (let i = firstAbove(messages, session.fence); i < messages.length; i++) {
     const entry = messages[i];
-    if (entry === undefined || entry.expires_at <= now || !isAddressed(entry, ctx.branches.own, key)) continue;
+    if (entry === undefined || hasExpired(entry, time) || !isAddressed(entry, ctx.branches.own, key)) continue;
     if (!(await acked(entry)) && (await stands(entry))) entries.push(entry);
   }
   return entries;

@@ -1,8 +1,9 @@
 import type { CallOptions } from '../api.js';
-import { agentKey, isAgent } from '../domain/ids.js';
+import { agentKey, isAgent, toIso } from '../domain/ids.js';
 import type { AgentKey, Ulid } from '../domain/ids.js';
 import { parseInboxInput } from '../domain/inputs.js';
 import type { InboxInput } from '../domain/inputs.js';
+import { arrivedAt, believedExpiry, believedSentAt } from '../domain/message-life.js';
 import { decodeMessage } from '../domain/message-record.js';
 import type { InboxMessage, InboxResult } from '../domain/results.js';
 import { MeshError } from '../errors.js';
@@ -113,6 +114,7 @@ async function inboxMessage(
   entry: MessageEntry,
   { key, founder }: { key: AgentKey; founder: string | null },
 ): Promise<InboxMessage | null> {
+  const now = ctx.clock.now();
   const record = await readMessage(ctx, entry);
   const branch = await ctx.branches.get(entry.sender);
   if (record === null || branch === null) return null;
@@ -126,9 +128,9 @@ async function inboxMessage(
     },
     msg_type: entry.type,
     payload: record.payload,
-    sent_at: entry.sent_at,
-    arrived_at: entry.at,
-    expires_at: entry.expires_at,
+    sent_at: toIso(believedSentAt(entry, now)),
+    arrived_at: toIso(arrivedAt(entry, now)),
+    expires_at: toIso(believedExpiry(entry, now)),
     in_reply_to: entry.in_reply_to,
     directed: isAgent(entry.to_agent, key),
   };

@@ -1,8 +1,11 @@
-import type { JournalEntry, JournalView } from '../store/ports.js';
+import type { Handle } from '../domain/ids.js';
+import type { JournalEntry, JournaledTip, JournalView } from '../store/ports.js';
 
 /** A view with entries on top that are not in the file, or not yet. */
 export function withEntries(view: JournalView, entries: readonly JournalEntry[]): JournalView {
   const messages = entries.filter((entry) => entry.kind === 'message');
+  const cursors = entries.filter((entry) => entry.kind === 'cursor');
+  const moved = (sender: Handle): JournaledTip[] => cursors.filter((entry) => entry.sender === sender);
   const bySender = new Map(messages.map((entry) => [`${entry.sender} ${entry.id}`, entry]));
   return {
     highest: messages.reduce((highest, { n }) => Math.max(highest, n), view.highest),
@@ -13,9 +16,7 @@ export function withEntries(view: JournalView, entries: readonly JournalEntry[])
     byNumber: (n) => messages.find((entry) => entry.n === n) ?? view.byNumber(n),
     byId: (id) => view.byId(id) ?? messages.find((entry) => entry.id === id),
     byIdFrom: (sender, id) => bySender.get(`${sender} ${id}`) ?? view.byIdFrom(sender, id),
-    cursor: (sender) => {
-      const moved = entries.findLast((entry) => entry.kind === 'cursor' && entry.sender === sender);
-      return moved?.kind === 'cursor' ? { commit: moved.commit, seq: moved.seq } : view.cursor(sender);
-    },
+    cursor: (sender) => moved(sender).at(-1) ?? view.cursor(sender),
+    tips: (sender) => [...view.tips(sender), ...moved(sender)],
   };
 }

@@ -4,7 +4,7 @@ import { agents } from './agents.js';
 import { checkin } from './checkin.js';
 import { checkout } from './checkout.js';
 import type { MeshContext } from './context.js';
-import { examine } from './doctor.js';
+import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
 import { log } from './log.js';
 import { send } from './send.js';
@@ -23,10 +23,7 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     sent: (input, call) => sent(ctx, input, call),
     checkout: (input, call) => checkout(ctx, input, call),
     status: async () => status(ctx, await facts()),
-    doctor: async () => {
-      const problems = [...(await facts()).problems, ...(await examine(ctx))];
-      return { ok: problems.length === 0, problems };
-    },
+    doctor: () => doctor(ctx, facts),
     log: (input) => log(ctx, input),
   };
 }

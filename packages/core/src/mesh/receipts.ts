@@ -1,32 +1,68 @@
 import { receiptSummary } from '../domain/commit-summary.js';
 import { toIso } from '../domain/ids.js';
+import type { Handle, Oid } from '../domain/ids.js';
 import { receiptPath } from '../domain/layout.js';
 import { encodeReceipt } from '../domain/receipt-record.js';
+import type { JournalView } from '../store/ports.js';
 import { keyFingerprint } from '../store/public-key.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { receiptFor } from './own-receipts.js';
 import { commitChange, eventOf, locked } from './write.js';
 
+/** How far a sender's branch is in the journal. */
+export interface Received {
+  handle: Handle;
+  tip: Oid;
+  /** `Mesh-Seq` of `tip`. */
+  seq: number;
+}
+
 /**
- * States how far the given senders' branches have been fetched, in one commit. Called only in a round that journaled a
- * message for this machine: receipts never answer receipts.
+ * States how far the given senders' branches have been fetched, in one commit; none where all of it is stated already.
+ * Called only where a message for this machine was journaled: receipts never answer receipts.
  */
-export async function commitReceipts(ctx: MeshContext, senders: readonly Branch[]): Promise<void> {
+export async function commitReceipts(ctx: MeshContext, senders: readonly Received[]): Promise<void> {
   if (senders.length === 0) return;
   await locked(ctx, async (state) => {
     const at = toIso(ctx.clock.now());
     const pins = await ctx.store.local.pins();
     const edits = new Map<string, Uint8Array>();
-    for (const { handle, seq, tip } of senders) {
+    const stated: Received[] = [];
+    for (const sender of senders) {
+      const { handle, seq, tip } = sender;
       const key = pins.get(handle);
-      if (key === undefined) continue;
+      // Another process may have come first.
+      const before = (await receiptFor(ctx.store, state.branch, handle))?.delivered_through;
+      if (key === undefined || before?.commit === tip || (before !== undefined && before.seq > seq)) continue;
+      stated.push(sender);
       edits.set(
         receiptPath(handle),
         encodeReceipt({ delivered_through: { seq, commit: tip }, at, key: keyFingerprint(key) }),
       );
     }
-    const read = senders.map(({ handle, tip }) => ({ sender: handle, commit: tip }));
-    const summary = receiptSummary(senders.map(({ handle, seq }) => ({ sender: handle, seq })));
+    if (stated.length === 0) return;
+    const read = stated.map(({ handle, tip }) => ({ sender: handle, commit: tip }));
+    const summary = receiptSummary(stated.map(({ handle, seq }) => ({ sender: handle, seq })));
     await commitChange(ctx, state, { edits, event: eventOf('receipt', null, { read, summary }) });
   });
+}
+
+/**
+ * Senders whose messages are in the journal while the own branch does not state it: a crash came between the two. Only
+ * those with a pinned key, without which nothing can be stated.
+ */
+export async function missingReceipts(ctx: MeshContext, own: Branch, journal: JournalView): Promise<Received[]> {
+  const pins = await ctx.store.local.pins();
+  const lastSeq = new Map<Handle, number>();
+  for (const { sender, seq } of journal.messages) lastSeq.set(sender, Math.max(seq, lastSeq.get(sender) ?? 0));
+  const missing: Received[] = [];
+  for (const [handle, seq] of lastSeq) {
+    const cursor = journal.cursor(handle);
+    // Without a cursor behind the message its batch was cut short: the round does it again.
+    if (handle === own.handle || !pins.has(handle) || cursor === undefined || cursor.seq < seq) continue;
+    const stated = (await receiptFor(ctx.store, own, handle))?.delivered_through.seq ?? 0;
+    if (stated < seq) missing.push({ handle, tip: cursor.commit, seq: cursor.seq });
+  }
+  return missing;
 }

@@ -9,6 +9,8 @@ import { commitOnBranch } from '../store/commit.js';
 import { fsck } from '../testing/index.js';
 import type { TestMachine } from '../testing/index.js';
 import { meshForEach } from '../testing/mesh-for-each.js';
+import { housekeeping } from './housekeeping.js';
+import { commitReceipts } from './receipts.js';
 
 const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
 
@@ -131,4 +133,89 @@ test('a store that was put back as a whole goes on from the branch that another 
   expect((await inbox(other, 'boss')).length).toBe(1);
   expect((await other.store.local.session(agentKey(parseAgentId('boss'))))?.fence).toBe(0);
   expect(await fsck(other.store.dir)).toBe('');
+});
+
+/** Takes in a branch as a round does: with the key pinned, and a receipt where a message came. */
+async function round(at: TestMachine, from: TestMachine): Promise<void> {
+  await at.store.withLock(() => at.store.local.pin(from.handle, from.store.signer.publicKey));
+  const before = (await at.store.journal.view()).messages.length;
+  await at.receive(from);
+  const branch = await at.ctx.branches.get(from.handle);
+  if (branch !== null && (await at.store.journal.view()).messages.length > before)
+    await commitReceipts(at.ctx, [branch]);
+}
+
+test('mail that comes with the very fetch that finds the journal lost is new, and what was read before is old', async () => {
+  await sendFrom(laptop, 'studio');
+  await round(studio, laptop);
+  await studio.checkin('boss');
+  await rm(studio.store.journal.file);
+  const fresh = await laptop.api.send({ to: 'studio', msg_type: 'note' }, laptop.call());
+
+  const other = await studio.reopened();
+  await other.receive(laptop);
+  const { messages } = await other.api.inbox({ agent_id: 'boss' }, other.call());
+  expect(messages.map(({ id }) => id)).toEqual([fresh.id]);
+  expect((await other.store.journal.view()).messages.length).toBe(2);
+});
+
+test('the first mail of a machine is new although the journal was lost before it came', async () => {
+  await sendFrom(studio, 'studio');
+  await studio.checkin('boss');
+  await studio.store.withLock(() => studio.store.local.pin(laptop.handle, laptop.store.signer.publicKey));
+  await rm(studio.store.journal.file);
+  const fresh = await laptop.api.send({ to: 'studio', msg_type: 'note' }, laptop.call());
+  const other = await studio.reopened();
+  await other.receive(laptop);
+  const { messages } = await other.api.inbox({ agent_id: 'boss' }, other.call());
+  expect(messages.map(({ id }) => id)).toEqual([fresh.id]);
+});
+
+test('a receipt that a crash kept from being stated is stated by the next round, once', async () => {
+  await round(studio, laptop);
+  await sendFrom(laptop, 'studio');
+  await studio.receive(laptop);
+  const commits = (await studio.subjects()).length;
+  await Promise.all([housekeeping(studio.ctx), housekeeping((await studio.reopened()).ctx)]);
+  await housekeeping(studio.ctx);
+  expect((await studio.subjects()).slice(commits)).toEqual([expect.stringMatching(/^receipt laptop/)]);
+  await laptop.receive(studio);
+  const { messages } = await laptop.api.sent({}, laptop.call());
+  expect(messages).toMatchObject([{ state: 'delivered', delivered_to: [{ machine: 'studio' }] }]);
+  const other = await laptop.store.local.pins();
+  expect(other.size).toBe(0);
+  const before = (await laptop.subjects()).length;
+  await housekeeping(laptop.ctx);
+  expect((await laptop.subjects()).length).toBe(before);
+});
+
+test('one ULID at two paths is one message, and leaves no line in the journal that is ignored', async () => {
+  const now = mesh.clock.now();
+  const id = nextUlid({ now, random: laptop.ctx.random, last: null });
+  const twice = (to: '*' | 'studio'): Uint8Array =>
+    encodeMessage({
+      id,
+      type: 'note',
+      from: { machine: laptop.handle },
+      to: { machine: to === '*' ? to : parseHandle(to) },
+      sent_at: toIso(now),
+      expires_at: toIso(now + 3_600_000),
+      payload: {},
+    });
+  await laptop.store.withLock(() =>
+    commitOnBranch(laptop.store, {
+      edits: new Map([
+        [messagePath({ to: '*', id }), twice('*')],
+        [messagePath({ to: parseHandle('studio'), id }), twice('studio')],
+      ]),
+      event: { event: 'send', agent: null, messages: [id], read: [], journal: 1, summary: 'x' },
+      at: now,
+    }),
+  );
+  await studio.receive(laptop);
+  expect((await studio.store.journal.view()).messages).toMatchObject([{ id, to: 'studio', n: 1 }]);
+  expect(await studio.store.journal.damage()).toEqual([]);
+  const own = await laptop.reopened();
+  await own.api.send({ to: 'studio', msg_type: 'note' }, own.call());
+  expect(await own.store.journal.damage()).toEqual([]);
 });

@@ -6,12 +6,13 @@ import { encodePresence } from '../domain/presence-record.js';
 import type { PresenceRecord } from '../domain/records.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { lastActivityOf } from './sessions.js';
 
 /** An own agent's published record beside its last activity, which is known only here. */
 interface ActivePresence {
   key: AgentKey;
   record: PresenceRecord;
-  lastActivity: EpochMillis;
+  lastActivity: EpochMillis | null;
 }
 
 /** Renewals that are worth a commit of their own now. */
@@ -33,14 +34,14 @@ export async function ridingRenewals(
     ({ key, record, lastActivity }) =>
       renewalDue({ record, lastActivity, now }) || (key === acting && rideAlong({ record, lastActivity, now })),
   );
-  return renewalFiles(riding);
+  return renewalFiles(riding, now);
 }
 
-export function renewalFiles(renewals: readonly ActivePresence[]): Map<string, Uint8Array> {
+export function renewalFiles(renewals: readonly ActivePresence[], now: EpochMillis): Map<string, Uint8Array> {
   return new Map(
     renewals.map(({ key, record, lastActivity }) => [
       presencePath(key),
-      encodePresence(renewedRecord(record, lastActivity)),
+      encodePresence(renewedRecord(record, { lastActivity, now })),
     ]),
   );
 }
@@ -49,8 +50,7 @@ async function activePresence(ctx: MeshContext, branch: Branch): Promise<ActiveP
   const found: ActivePresence[] = [];
   for (const record of await ctx.branches.presence(branch)) {
     const key = agentKey(record.agent);
-    const lastActivity = await ctx.store.local.lastActivity(key);
-    if (lastActivity !== null) found.push({ key, record, lastActivity });
+    found.push({ key, record, lastActivity: await lastActivityOf(ctx, key) });
   }
   return found;
 }

@@ -6,9 +6,11 @@ import type { AgentId, AgentKey, Handle, Ulid } from '../domain/ids.js';
 import { parseSendInput } from '../domain/inputs.js';
 import type { SendInput } from '../domain/inputs.js';
 import { messagePath } from '../domain/layout.js';
+import { believedExpiry, hasExpired } from '../domain/message-life.js';
 import { encodeMessage } from '../domain/message-record.js';
 import { messageState } from '../domain/message-state.js';
 import type { MessageRecord } from '../domain/records.js';
+import { refusalWarning } from '../domain/remote-advice.js';
 import type { SendResult } from '../domain/results.js';
 import { nextUlid, ulidTime } from '../domain/ulid.js';
 import { visibleText } from '../domain/visible-text.js';
@@ -38,6 +40,8 @@ export async function send(ctx: MeshContext, input: unknown, call: CallOptions):
   const from = wanted.from_agent ?? onlyAgent(call);
   await noteActivity(ctx, call, from);
   const target = await findTarget(ctx, wanted);
+  // A round may go on meanwhile: as far as is known.
+  const refused = refusalWarning(await ctx.syncer.summary());
   return locked(ctx, async (state) => {
     const inReplyTo = resolveReference(state.journal, wanted.in_reply_to);
     const sender = await sendingAgent(ctx, state, from);
@@ -64,7 +68,7 @@ export async function send(ctx: MeshContext, input: unknown, call: CallOptions):
     });
     const entry = journal.byIdFrom(ctx.branches.own, record.id);
     if (entry === undefined) throw new Error(`message ${record.id} is committed but not in the journal`);
-    const warning = [sender.warning, noReader(target), clearsNothing(ctx, journal, entry)]
+    const warning = [sender.warning, noReader(target), clearsNothing(ctx, journal, entry), refused]
       .filter((text) => text !== null)
       .join(' ');
     return { ...result(ctx, journal, entry, target), ...(warning === '' ? {} : { warning }) };
@@ -154,7 +158,8 @@ function newRecord(
   const own = ctx.branches.own;
   const last = lastOwnUlid(journal, own);
   const id = nextUlid({ now: ctx.clock.now(), random: ctx.random, last });
-  // Where the clock went back, the id goes on from the last one; the times follow the id, so that a path is its time.
+  // Where the clock went back, the id goes on from the last one, and the times follow it: of a clock that fell back they
+  // are right, and of one that had run ahead nobody believes them past the arrival.
   const sentAt = ulidTime(id);
   return {
     id,
@@ -192,14 +197,15 @@ function findByKey(
   key: string,
   agent: AgentId | null,
 ): MessageEntry | undefined {
-  const now = toIso(ctx.clock.now());
+  const now = ctx.clock.now();
+  const time = { now, nowIso: toIso(now) };
   const who = (name: AgentId | null): AgentKey | null => (name === null ? null : agentKey(name));
   return journal.messages.findLast(
     (entry) =>
       entry.key === key &&
       entry.sender === ctx.branches.own &&
       who(entry.agent) === who(agent) &&
-      entry.expires_at > now,
+      !hasExpired(entry, time),
   );
 }
 
@@ -213,7 +219,7 @@ function result(ctx: MeshContext, journal: JournalView, entry: MessageEntry, tar
     msg_type: entry.type,
     state,
     recipients: target.recipients,
-    expires_at: entry.expires_at,
+    expires_at: toIso(believedExpiry(entry, ctx.clock.now())),
   };
 }
 

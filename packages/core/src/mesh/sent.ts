@@ -1,6 +1,7 @@
 import type { CallOptions } from '../api.js';
-import { agentKey, isAgent } from '../domain/ids.js';
+import { agentKey, isAgent, toIso } from '../domain/ids.js';
 import { parseSentInput } from '../domain/inputs.js';
+import { believedExpiry, believedSentAt } from '../domain/message-life.js';
 import { messageState } from '../domain/message-state.js';
 import type { SentMessage, SentResult } from '../domain/results.js';
 import { noteActivityAlone } from './activity.js';
@@ -27,8 +28,8 @@ export async function sent(ctx: MeshContext, input: unknown, call: CallOptions):
       msg_type: entry.type,
       from_agent: entry.agent,
       payload: (await readMessage(ctx, entry))?.payload ?? {},
-      sent_at: entry.sent_at,
-      expires_at: entry.expires_at,
+      sent_at: toIso(believedSentAt(entry, now)),
+      expires_at: toIso(believedExpiry(entry, now)),
       in_reply_to: entry.in_reply_to,
       ...messageState({ entry, journal, machine: ctx.branches.own, now }),
     });

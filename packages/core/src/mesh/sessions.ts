@@ -1,6 +1,6 @@
 import { agentKey, toIso } from '../domain/ids.js';
 import type { AgentId, AgentKey, EpochMillis } from '../domain/ids.js';
-import { effectiveExpiry } from '../domain/presence.js';
+import { effectiveExpiry, isAhead } from '../domain/presence.js';
 import type { PresenceRecord } from '../domain/records.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, SessionState } from '../store/ports.js';
@@ -16,12 +16,21 @@ export interface LiveSession {
   readonly lastActivity: EpochMillis | null;
 }
 
+/**
+ * The agent's last call here; null where none is known. One that was noted by a clock which was set back since is not
+ * believed: it would keep the agent alive until that time comes.
+ */
+export async function lastActivityOf(ctx: MeshContext, key: AgentKey): Promise<EpochMillis | null> {
+  const at = await ctx.store.local.lastActivity(key);
+  return at === null || isAhead(at, ctx.clock.now()) ? null : at;
+}
+
 /** Null when the agent never checked in here, checked out, or was silent for longer than its ttl. */
 export async function liveSession(ctx: MeshContext, branch: Branch, key: AgentKey): Promise<LiveSession | null> {
   const [session, record, lastActivity] = await Promise.all([
     ctx.store.local.session(key),
     ctx.branches.presenceOf(branch, key),
-    ctx.store.local.lastActivity(key),
+    lastActivityOf(ctx, key),
   ]);
   // A session whose commit never came to be, or a record from before the store was restored, is no session.
   if (session === null || session.ended !== undefined || record?.checked_in_at !== session.checked_in_at) return null;

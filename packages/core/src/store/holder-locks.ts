@@ -7,7 +7,9 @@ import type { LockState } from './lock-file.js';
 import type { ProcessIdentity } from './ports.js';
 
 /** A lock that names no one may be one that another program is about to fill, or git's own: it gets this long. */
-const unnamedAfterMs = 10 * 60_000;
+export const unnamedAfterMs: number = 10 * 60_000;
+/** One of a time to come was left before the clock was set back: it would be young for ever. */
+const aheadAfterMs = 60 * 60_000;
 /** How often the start time of one and the same holder is asked for again: on some platforms that starts a process. */
 const proofEveryMs = 1_000;
 /** Claims on claims: each level takes a process that was killed within a moment. */
@@ -72,7 +74,10 @@ export class HolderLocks {
   }
 
   async #isAbandoned(state: Taken): Promise<boolean> {
-    if (state.kind === 'unnamed') return Date.now() - state.mtimeMs > unnamedAfterMs;
+    if (state.kind === 'unnamed') {
+      const age = Date.now() - state.mtimeMs;
+      return age > unnamedAfterMs || age < -aheadAfterMs;
+    }
     const { nonce, identity } = state.holder;
     const asked = this.#proof;
     if (process.platform !== 'linux' && asked?.nonce === nonce && Date.now() - asked.at < proofEveryMs) return false;

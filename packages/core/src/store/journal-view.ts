@@ -1,6 +1,6 @@
-import type { Handle, Oid, Ulid } from '../domain/ids.js';
+import type { Handle, IsoTime, Ulid } from '../domain/ids.js';
 import type { JournalLine } from './journal-line.js';
-import type { JournalEntry, JournalView, MessageEntry } from './ports.js';
+import type { JournalEntry, JournaledTip, JournalView, MessageEntry } from './ports.js';
 
 type Entries<K extends JournalEntry['kind']> = Extract<JournalEntry, { kind: K }>[];
 
@@ -14,7 +14,9 @@ export class LiveJournalView implements JournalView {
   readonly #byNumber = new Map<number, MessageEntry>();
   readonly #byId = new Map<Ulid, MessageEntry>();
   readonly #bySender = new Map<string, MessageEntry>();
-  readonly #cursors = new Map<Handle, { commit: Oid; seq: number }>();
+  readonly #tips = new Map<Handle, JournaledTip[]>();
+  /** What was timed by this machine's clock, in the order of the file. */
+  readonly #timed: (MessageEntry | JournaledTip)[] = [];
 
   /** The reason why a line cannot be taken in, which then changes nothing; null when it was. */
   add(line: JournalLine): string | null {
@@ -22,10 +24,11 @@ export class LiveJournalView implements JournalView {
       case 'message':
         return this.#addMessage(line);
       case 'cursor':
-        this.#cursors.set(line.sender, { commit: line.commit, seq: line.seq });
+        this.#addTip(line);
         return null;
       case 'pushed':
         this.pushed.push(line);
+        this.#limitEarlier(line.at);
         return null;
       case 'receipt':
         this.receipts.push(line);
@@ -51,8 +54,33 @@ export class LiveJournalView implements JournalView {
     return this.#bySender.get(`${sender} ${id}`);
   }
 
-  cursor(sender: Handle): { commit: Oid; seq: number } | undefined {
-    return this.#cursors.get(sender);
+  cursor(sender: Handle): JournaledTip | undefined {
+    return this.#tips.get(sender)?.at(-1);
+  }
+
+  tips(sender: Handle): readonly JournaledTip[] {
+    return this.#tips.get(sender) ?? [];
+  }
+
+  #addTip({ sender, commit, seq, at }: Entries<'cursor'>[number]): void {
+    this.#limitEarlier(at);
+    const tip: JournaledTip = { commit, seq, at };
+    const known = this.#tips.get(sender);
+    if (known === undefined) this.#tips.set(sender, [tip]);
+    else known.push(tip);
+    this.#timed.push(tip);
+  }
+
+  /**
+   * What came before cannot be later than what comes now: where it says so, the clock was set back in between. Limits
+   * only grow along the file, so the first one that is low enough ends the look back.
+   */
+  #limitEarlier(at: IsoTime): void {
+    for (let i = this.#timed.length - 1; i >= 0; i--) {
+      const earlier = this.#timed[i];
+      if (earlier === undefined || (earlier.at_most ?? earlier.at) <= at) return;
+      earlier.at_most = at;
+    }
   }
 
   #addMessage(line: MessageEntry): string | null {
@@ -60,6 +88,8 @@ export class LiveJournalView implements JournalView {
     if (this.#byNumber.has(line.n)) return `message number ${line.n} was given before`;
     if (this.#bySender.has(key)) return `message ${line.id} of ${line.sender} is there before`;
     this.highest = Math.max(this.highest, line.n);
+    this.#limitEarlier(line.at);
+    this.#timed.push(line);
     this.messages.push(line);
     this.#byNumber.set(line.n, line);
     this.#bySender.set(key, line);

@@ -7,7 +7,7 @@ import { isErrno } from './fs.js';
 import { decodeLine, encodeLine } from './journal-line.js';
 import type { JournalLine } from './journal-line.js';
 import { LiveJournalView } from './journal-view.js';
-import type { Journal, JournalEntry, JournalView } from './ports.js';
+import type { Journal, JournalDamage, JournalEntry, JournalView } from './ports.js';
 
 const formatNumber = 1;
 const lineFeed = 10;
@@ -15,7 +15,7 @@ const lineFeed = 10;
 /** What was read of one file. */
 interface Progress {
   view: LiveJournalView;
-  damage: { line: number; reason: string }[];
+  damage: JournalDamage[];
   inode: number;
   /** Where the last whole line ends. */
   offset: number;
@@ -59,9 +59,10 @@ export class FileJournal implements Journal {
     });
   }
 
-  async damage(): Promise<readonly { line: number; reason: string }[]> {
+  async damage(): Promise<readonly JournalDamage[]> {
     await this.view();
-    return [...this.#progress.damage];
+    const { damage, lines, offset, size } = this.#progress;
+    return size > offset ? [...damage, { line: lines + 1, reason: 'its end is cut off', torn: true }] : [...damage];
   }
 
   async append(entries: readonly JournalEntry[], options: { durable: boolean }): Promise<JournalView> {

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { agentKey, isHandle } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Handle } from '../domain/ids.js';
+import { isAhead } from '../domain/presence.js';
 import { MeshError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { makeDurableFolder, readIfThere, writeAtomic, writeDurable } from './durable-fs.js';
@@ -38,7 +39,7 @@ export class FileLocalState implements LocalState {
 
   async touch(agent: AgentKey, at: EpochMillis): Promise<void> {
     const before = await this.lastActivity(agent);
-    if (before !== null && before >= at) return;
+    if (before !== null && before >= at && !isAhead(before, at)) return;
     const path = join(this.#folder, 'activity', agent);
     await this.#fs.makeFolder(dirname(path));
     await writeAtomic(this.#fs, path, Buffer.from(`${Math.floor(at)}\n`));

@@ -34,7 +34,7 @@ export interface Objects {
 export interface Refs {
   /** Null when there is no such ref. Symbolic refs are followed. */
   read(ref: RefName): Promise<Oid | null>;
-  /** All refs whose name starts with `prefix`, by name. Names that git would refuse are left out. */
+  /** All refs whose name starts with `prefix`, by name. Names that git would refuse, and refs that cannot be read, are left out. */
   list(prefix: string): Promise<{ ref: RefName; oid: Oid }[]>;
   /**
    * Moves a ref atomically and durably under git's own `<ref>.lock`; `expected: null` creates, `next: null` deletes.
@@ -60,6 +60,8 @@ export type JournalEntry =
       expires_at: IsoTime;
       /** When it arrived at this store, by this machine's clock. */
       at: IsoTime;
+      /** In memory only: where the clock was set back since, the earliest time at which something was journaled after it. */
+      at_most?: IsoTime;
       /** The blob that holds the message. */
       blob: Oid;
       /** The path of the file in the sender's tree. */
@@ -85,6 +87,14 @@ export type JournalEntry =
 
 export type MessageEntry = Extract<JournalEntry, { kind: 'message' }>;
 
+/** A branch's tip that was journaled here. `at_most` as in a message. */
+export interface JournaledTip {
+  commit: Oid;
+  seq: number;
+  at: IsoTime;
+  at_most?: IsoTime;
+}
+
 /**
  * The journal's state in memory. Every list is in the order of the file.
  */
@@ -99,7 +109,16 @@ export interface JournalView {
   /** The first with this ULID; two senders could use the same one. */
   byId(id: Ulid): MessageEntry | undefined;
   byIdFrom(sender: Handle, id: Ulid): MessageEntry | undefined;
-  cursor(sender: Handle): { commit: Oid; seq: number } | undefined;
+  cursor(sender: Handle): JournaledTip | undefined;
+  /** All tips of a sender's branch that were journaled, oldest first; the last one is its cursor. */
+  tips(sender: Handle): readonly JournaledTip[];
+}
+
+/** A line that cannot be read. `torn`: the last one, of which only the beginning is there. */
+export interface JournalDamage {
+  line: number;
+  reason: string;
+  torn?: true;
 }
 
 /**
@@ -115,7 +134,7 @@ export interface Journal {
    */
   append(entries: readonly JournalEntry[], options: { durable: boolean }): Promise<JournalView>;
   /** Lines that could not be read, oldest first. */
-  damage(): Promise<readonly { line: number; reason: string }[]>;
+  damage(): Promise<readonly JournalDamage[]>;
   /**
    * Starts the numbers at `floor + 1` or above (a journal that was lost goes on above what its branch proves).
    * Only under the store lock; durable.
@@ -172,7 +191,10 @@ export interface LocalState {
   sessions(): Promise<SessionState[]>;
   /** Durable and atomic. Only under the store lock. */
   putSession(session: SessionState): Promise<void>;
-  /** The agent's last mesh call; kept out of git, atomic, not fsynced, needs no lock, never goes back. */
+  /**
+   * The agent's last mesh call; kept out of git, atomic, not fsynced, needs no lock. Never goes back, but where the clock
+   * was set back.
+   */
   touch(agent: AgentKey, at: EpochMillis): Promise<void>;
   lastActivity(agent: AgentKey): Promise<EpochMillis | null>;
   remote(name: string): Promise<RemoteState | null>;

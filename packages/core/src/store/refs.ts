@@ -47,12 +47,22 @@ export class StoreRefs implements Refs {
     for (const name of [...looseFirst, ...packed.keys()]) if (name.startsWith(prefix)) names.add(name);
     const refs: { ref: RefName; oid: Oid }[] = [];
     for (const ref of [...names].sort()) {
-      const loose = await this.#readLoose(ref);
-      const oid =
-        loose === null ? (packed.get(ref) ?? (await this.read(ref))) : isOid(loose) ? loose : await this.read(ref);
+      const oid = await this.#readListed(ref, packed);
       if (oid !== null) refs.push({ ref, oid });
     }
     return refs;
+  }
+
+  /** Null also for one that cannot be read: it must not hide the others. Whoever reads it alone is told. */
+  async #readListed(ref: RefName, packed: ReadonlyMap<RefName, Oid>): Promise<Oid | null> {
+    try {
+      const loose = await this.#readLoose(ref);
+      if (loose === null) return packed.get(ref) ?? (await this.read(ref));
+      return isOid(loose) ? loose : await this.read(ref);
+    } catch (error) {
+      if (error instanceof MeshError && error.errorName === 'store_damaged') return null;
+      throw error;
+    }
   }
 
   async update(ref: RefName, change: { expected: Oid | null; next: Oid | null }): Promise<void> {
