@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeHistory } from './history.js';
+import { idleTable, measureIdle } from './idle.js';
 import type { Comparison } from './measure.js';
 import { asTable, report } from './report.js';
 import { measureNoop, measureRound } from './round.js';
 import { measureSend } from './send.js';
 
-const usage = `npm run bench -- [--only send,round,noop] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
+const usage = `npm run bench -- [--only send,round,noop,idle] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
 --dir is where the repositories are made (default: the folder for temporary files); its file system matters.
@@ -19,7 +20,7 @@ const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'send,round,noop' },
+    only: { type: 'string', default: 'send,round,noop,idle' },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
     dir: { type: 'string', default: tmpdir() },
@@ -34,13 +35,14 @@ function progress(line: string): void {
 
 async function run(): Promise<void> {
   const names = values.only.split(',');
-  const unknown = names.filter((name) => !isMeasure(name));
+  const unknown = names.filter((name) => !isMeasure(name) && name !== 'idle');
   if (unknown.length > 0)
-    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, not ${unknown.join(', ')}`);
+    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, idle, not ${unknown.join(', ')}`);
   const root = mkdtempSync(join(values.dir, 'mesh-bench-'));
   try {
     const comparisons: Comparison[] = [];
-    for (const history of values.history.split(',').map(Number)) {
+    const histories = names.some(isMeasure) ? values.history.split(',').map(Number) : [];
+    for (const history of histories) {
       const place = mkdtempSync(join(root, 'history-'));
       progress(`making a history of ${history} messages`);
       const machines = await makeHistory(place, history, (done) => {
@@ -54,6 +56,12 @@ async function run(): Promise<void> {
     }
     const result = report(comparisons);
     process.stdout.write(asTable(result));
+    if (names.includes('idle')) {
+      for (const machines of [2, 20]) {
+        progress(`measuring what an idle machine costs, of ${machines}`);
+        process.stdout.write(`\n${idleTable(await measureIdle(root, machines))}\n`);
+      }
+    }
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });

@@ -1,0 +1,3 @@
+export { CuttingProxy } from './cutting-proxy.js';
+export { HttpGitServer } from './http-git-server.js';
+export { noSshd, Sshd } from './sshd.js';
