@@ -13,6 +13,7 @@ import { hashObject } from './object-id.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
+import { PackedObjects } from './packed-objects.js';
 import { inOrderOfNeed, unpack } from './pack-unpack.js';
 import { encodePack } from './pack-write.js';
 import type { Objects } from './ports.js';
@@ -31,6 +32,7 @@ export class StoreObjects implements Objects {
   readonly #engine: GitEngine;
   readonly #loose: LooseObjects;
   readonly #packs: PackIndexes;
+  readonly #packed: PackedObjects;
   readonly #packFolder: string;
   readonly #quarantine: string;
   readonly #raw = new BoundedCache<Oid, GitObject>(maxCachedBytes);
@@ -45,6 +47,7 @@ export class StoreObjects implements Objects {
     this.#loose = new LooseObjects(fs, join(gitdir, 'objects'));
     this.#packFolder = join(gitdir, 'objects', 'pack');
     this.#packs = new PackIndexes(fs, this.#packFolder);
+    this.#packed = new PackedObjects(fs, this.#packFolder, this.#packs);
     this.#quarantine = join(gitdir, 'mesh', 'incoming');
   }
 
@@ -98,7 +101,7 @@ export class StoreObjects implements Objects {
 
   async installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void> {
     if (packCount(pack) > maxUnpacked) {
-      const place = { fs: this.#fs, engine: this.#engine, quarantine: this.#quarantine, packFolder: this.#packFolder };
+      const place = { fs: this.#fs, quarantine: this.#quarantine, packFolder: this.#packFolder };
       await installAsPack(pack, place, limits);
       return;
     }
@@ -133,27 +136,37 @@ export class StoreObjects implements Objects {
   async #fromDisk(oid: Oid, maxBytes: number): Promise<LooseRead> {
     const loose = await this.#loose.read(oid, maxBytes);
     if (loose !== 'missing' && loose !== 'damaged') return loose;
-    const packed = await this.#fromPacks(oid);
+    const packed = await this.#fromPacks(oid, maxBytes);
     if (packed !== 'missing') return packed;
     // Whatever unpacked it meanwhile wrote it before it removed the pack.
     return loose === 'missing' ? this.#loose.read(oid, maxBytes) : loose;
   }
 
-  async #fromPacks(oid: Oid): Promise<LooseRead> {
-    for (let tries = 1; await this.#packs.has(oid); tries++) {
-      try {
-        return await this.#engine.read(oid);
-      } catch (error) {
-        // Its errors are of many kinds: a pack that a repack removed looks like a damaged one until it is looked at anew.
-        if (!(error instanceof Error)) throw error;
-        if (tries >= readTries) return 'damaged';
-        this.#engine.dropCache();
-        // A repack that is under way gets on meanwhile: its files are renamed one after the other.
-        await sleep(2 * 4 ** (tries - 1));
-        await this.#packs.refresh();
-      }
+  async #fromPacks(oid: Oid, maxBytes: number): Promise<LooseRead> {
+    for (let tries = 1; ; tries++) {
+      const place = await this.#packs.find(oid);
+      if (place === null) return 'missing';
+      const found = await this.#packed.read(oid, place, maxBytes);
+      if (found !== null) return found;
+      // A pack that a repack removed looks like a damaged one until it is looked at anew.
+      this.#packed.dropCache();
+      if (tries >= readTries) return this.#byEngine(oid);
+      // A repack that is under way gets on meanwhile: its files are renamed one after the other.
+      await sleep(2 * 4 ** (tries - 1));
+      await this.#packs.refresh();
     }
-    return 'missing';
+  }
+
+  /** A second opinion before an object is called damaged: it also knows forms of packs that we never make. */
+  async #byEngine(oid: Oid): Promise<LooseRead> {
+    this.#engine.dropCache();
+    try {
+      return await this.#engine.read(oid);
+    } catch (error) {
+      // Its errors are of many kinds.
+      if (!(error instanceof Error)) throw error;
+      return 'damaged';
+    }
   }
 }
 

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { deflate } from 'node:zlib';
 import type { GitObject } from '../domain/git-object.js';
+import { deflated } from './deflated.js';
 
-const deflateAsync = promisify(deflate);
 const packTypes = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
 
 /** A version 2 pack of these objects, none as a delta. */
@@ -13,7 +11,7 @@ export async function encodePack(objects: readonly GitObject[]): Promise<Uint8Ar
   header.writeUInt32BE(2, 4);
   header.writeUInt32BE(objects.length, 8);
   const parts: Uint8Array[] = [header];
-  for (const { type, data } of objects) parts.push(entryHeader(packTypes[type], data.length), await deflateAsync(data));
+  for (const { type, data } of objects) parts.push(entryHeader(packTypes[type], data.length), await deflated(data));
   const hash = createHash('sha1');
   for (const part of parts) hash.update(part);
   return Buffer.concat([...parts, hash.digest()]);
