@@ -28,9 +28,13 @@ export async function newObjects(objects: Objects, from: Oid | null, to: Oid): P
 async function collect(objects: Objects, before: Oid | null, after: Oid, found: Set<Oid>): Promise<void> {
   if (before === after || found.has(after)) return;
   found.add(after);
-  const old = new Map((before === null ? [] : await objects.tree(before)).map((entry) => [entry.name, entry]));
+  const old = before === null ? [] : await objects.tree(before);
+  // Both are in git's order, and a commit changes few entries: they go side by side.
+  let at = 0;
   for (const entry of await objects.tree(after)) {
-    const earlier = old.get(entry.name);
+    const place = old[at]?.name === entry.name ? at : old.findIndex(({ name }, n) => n > at && name === entry.name);
+    const earlier = place === -1 ? undefined : old[place];
+    if (earlier !== undefined) at = place + 1;
     if (earlier?.oid === entry.oid) continue;
     if (isFolder(entry)) {
       await collect(objects, earlier !== undefined && isFolder(earlier) ? earlier.oid : null, entry.oid, found);

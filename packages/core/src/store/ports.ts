@@ -181,6 +181,8 @@ export interface LocalState {
   pins(): Promise<ReadonlyMap<Handle, string>>;
   /** Durable. Only under the store lock. @throws MeshError `conflict` when another key is pinned for the handle. */
   pin(handle: Handle, key: string): Promise<void>;
+  /** As {@link LocalState.pin} for many in one write; on an error none. */
+  pinAll(added: Iterable<readonly [Handle, string]>): Promise<void>;
 }
 
 /** What a store knows of itself. */
