@@ -1,5 +1,5 @@
 /** A push of so many commits (each some seven objects) still fits well into memory. */
-const most = 2_000;
+const most = 1_000;
 const quickMs = 1_500;
 const slowMs = 5_000;
 

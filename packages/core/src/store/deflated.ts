@@ -14,5 +14,7 @@ const smallWindow = { windowBits: 12, memLevel: 5 };
 export async function deflated(bytes: Uint8Array): Promise<Uint8Array> {
   const level = constants.Z_BEST_SPEED;
   if (bytes.length > smallObjectBytes) return deflateAsync(bytes, { level });
-  return deflateSync(bytes, bytes.length <= 4096 ? { level, ...smallWindow } : { level });
+  // Of zlib's usual pieces of 16 KB a result of a few hundred bytes would keep the whole in memory.
+  const chunkSize = Math.max(64, Math.ceil(bytes.length / 2));
+  return deflateSync(bytes, bytes.length <= 4096 ? { level, chunkSize, ...smallWindow } : { level, chunkSize });
 }

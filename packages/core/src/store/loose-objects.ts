@@ -46,7 +46,9 @@ export class LooseObjects {
     if (file === null) return 'missing';
     let raw: Buffer;
     try {
-      const limit = { maxOutputLength: maxBytes + maxHeaderBytes };
+      // What is read is kept for a while, and with it the whole piece that zlib put it in: usually 16 KB.
+      const chunkSize = Math.max(64, Math.min(2 * file.length, 16 * 1024));
+      const limit = { maxOutputLength: maxBytes + maxHeaderBytes, chunkSize };
       raw = file.length <= smallObjectBytes ? inflateSync(file, limit) : await inflateAsync(file, limit);
     } catch (error) {
       if (isErrno(error, 'ERR_BUFFER_TOO_LARGE')) return 'too large';
