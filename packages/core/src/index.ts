@@ -157,3 +157,4 @@ export { meshApi } from './mesh/mesh-api.js';
 export { waitingMessages } from './mesh/waiting.js';
 export type { SyncFacts } from './mesh/status.js';
 export { isFolder } from './domain/git-tree.js';
+export { differingRuns } from './domain/tree-runs.js';

@@ -1,6 +1,6 @@
 import { MeshError, charterRef, commitsBetween, seqOf, toIso } from '@git-mesh/core';
 import type { Oid, RefName } from '@git-mesh/core';
-import { newObjects } from './new-objects.js';
+import { newObjects, newObjectsWithBases } from './new-objects.js';
 import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
 import type { Fetched } from './remote-fetch.js';
@@ -66,7 +66,8 @@ async function pushCommits(ctx: RoundContext, base: Oid | null, commits: readonl
 /** False where the remote's tip is no longer the one that was seen: only what we saw is replaced. */
 async function pushStep({ mesh, remote, signal }: RoundContext, there: Oid | null, next: Oid): Promise<boolean> {
   const { branch: ref, objects } = mesh.store;
-  const pack = await objects.pack(await newObjects(objects, there, next));
+  const { oids, bases } = await newObjectsWithBases(objects, there, next);
+  const pack = await objects.pack(oids, bases);
   const exchange = await remote.transport.open('git-receive-pack', { signal });
   try {
     // It may have been moved by another process of ours.

@@ -10,12 +10,14 @@ import { GitEngine } from './git-engine.js';
 import { LooseObjects } from './loose-objects.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
+import { makeDelta } from './pack-delta.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
 import { PackedObjects } from './packed-objects.js';
 import { inOrderOfNeed, unpack } from './pack-unpack.js';
 import { encodePack } from './pack-write.js';
+import type { PackPart } from './pack-write.js';
 import type { Objects } from './ports.js';
 
 /** A pack of no more objects than this is unpacked, so that small fetches leave no packs behind. */
@@ -25,6 +27,8 @@ const maxReadBytes = 64 * 1024 * 1024;
 const maxCachedBytes = 16 * 1024 * 1024;
 const maxKnown = 50_000;
 const readTries = 4;
+/** Deltas of deltas that a reader has to go through: git's own are as deep. */
+const maxDeltaDepth = 40;
 
 /** {@link Objects} in a bare repository's `objects` folder. */
 export class StoreObjects implements Objects {
@@ -93,10 +97,26 @@ export class StoreObjects implements Objects {
     return named.map(({ oid }) => oid);
   }
 
-  async pack(oids: readonly Oid[]): Promise<Uint8Array> {
-    const objects: GitObject[] = [];
-    for (const oid of new Set(oids)) objects.push(await this.read(oid));
-    return encodePack(objects);
+  async pack(oids: readonly Oid[], bases: ReadonlyMap<Oid, Oid> = new Map()): Promise<Uint8Array> {
+    const parts: PackPart[] = [];
+    const depths = new Map<Oid, number>();
+    for (const oid of new Set(oids)) {
+      const object = await this.read(oid);
+      const base = bases.get(oid);
+      const depth = base === undefined ? undefined : depths.get(base);
+      // Only on what stands before it in this pack, so that deltas can go round in no circle.
+      if (base !== undefined && depth !== undefined && depth < maxDeltaDepth) {
+        const delta = makeDelta((await this.read(base)).data, object.data);
+        if (2 * delta.length < object.data.length) {
+          depths.set(oid, depth + 1);
+          parts.push({ base, delta });
+          continue;
+        }
+      }
+      depths.set(oid, 0);
+      parts.push(object);
+    }
+    return encodePack(parts);
   }
 
   async installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void> {
