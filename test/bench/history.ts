@@ -29,7 +29,11 @@ export async function send(from: Resident, to: string, n: number): Promise<strin
  * Runs `work` with this process's clock going from `spanMs` ago to now in `steps` equal steps, one a call of `next`.
  * Messages lie in a folder for each minute: a history that was written within one would be none that anyone has.
  */
-async function inThePast(steps: number, spanMs: number, work: (next: () => void) => Promise<void>): Promise<void> {
+export async function inThePast(
+  steps: number,
+  spanMs: number,
+  work: (next: () => void) => Promise<void>,
+): Promise<void> {
   const real = Date.now.bind(Date);
   let step = 0;
   Date.now = () => real() - Math.round(spanMs * (1 - step / steps));

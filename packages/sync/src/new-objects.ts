@@ -1,41 +1,61 @@
-import { isFolder } from '@git-mesh/core';
+import { decodeTree, differingRuns, isFolder } from '@git-mesh/core';
 import type { Objects, Oid } from '@git-mesh/core';
+
+export interface NewObjects {
+  oids: Oid[];
+  /** Folders' earlier forms, by the later one: for deltas. */
+  bases: ReadonlyMap<Oid, Oid>;
+}
 
 /**
  * Exactly the objects that commits after `from` (null: from the first) up to `to` brought in. Walks those commits only
  * and reads only folders that changed, so its cost is that of what is new.
  */
 export async function newObjects(objects: Objects, from: Oid | null, to: Oid): Promise<Oid[]> {
-  const commits: { oid: Oid; tree: Oid; before: Oid | null }[] = [];
+  return (await newObjectsWithBases(objects, from, to)).oids;
+}
+
+export async function newObjectsWithBases(objects: Objects, from: Oid | null, to: Oid): Promise<NewObjects> {
+  const commits: { oid: Oid; tree: Oid }[] = [];
   let at: Oid | undefined = to;
   while (at !== undefined && at !== from) {
     const commit: Awaited<ReturnType<Objects['commit']>> = await objects.commit(at);
-    const [parent] = commit.parents;
-    const before = parent === undefined ? null : (await objects.commit(parent)).tree;
-    commits.push({ oid: at, tree: commit.tree, before });
-    at = parent;
+    commits.push({ oid: at, tree: commit.tree });
+    at = commit.parents[0];
   }
-  const found = new Set<Oid>();
+  const found: Found = { oids: new Set(), bases: new Map() };
+  let before = at === undefined ? null : (await objects.commit(at)).tree;
   // The oldest first: a folder that was collected is then complete with what came before it, and a later commit that
   // brings it back (taking out what was added to it) has nothing to add.
-  for (const { oid, tree, before } of commits.reverse()) {
-    found.add(oid);
+  for (const { oid, tree } of commits.reverse()) {
+    found.oids.add(oid);
     await collect(objects, before, tree, found);
+    before = tree;
   }
-  return [...found];
+  return { oids: [...found.oids], bases: found.bases };
 }
 
-async function collect(objects: Objects, before: Oid | null, after: Oid, found: Set<Oid>): Promise<void> {
-  if (before === after || found.has(after)) return;
-  found.add(after);
-  const old = new Map((before === null ? [] : await objects.tree(before)).map((entry) => [entry.name, entry]));
-  for (const entry of await objects.tree(after)) {
+interface Found {
+  oids: Set<Oid>;
+  bases: Map<Oid, Oid>;
+}
+
+async function collect(objects: Objects, before: Oid | null, after: Oid, found: Found): Promise<void> {
+  if (before === after || found.oids.has(after)) return;
+  found.oids.add(after);
+  if (before !== null) found.bases.set(after, before);
+  const runs = differingRuns(
+    before === null ? new Uint8Array() : (await objects.read(before)).data,
+    (await objects.read(after)).data,
+  );
+  const old = new Map(decodeTree(runs.before).map((entry) => [entry.name, entry]));
+  for (const entry of decodeTree(runs.after)) {
     const earlier = old.get(entry.name);
     if (earlier?.oid === entry.oid) continue;
     if (isFolder(entry)) {
       await collect(objects, earlier !== undefined && isFolder(earlier) ? earlier.oid : null, entry.oid, found);
     } else {
-      found.add(entry.oid);
+      found.oids.add(entry.oid);
     }
   }
 }

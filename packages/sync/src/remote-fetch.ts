@@ -1,21 +1,14 @@
-import {
-  MeshError,
-  branchRef,
-  charterRef,
-  diffTree,
-  handleOfRef,
-  isMeshFolder,
-  parseCommitMessage,
-  readCharter,
-  remoteRef,
-} from '@git-mesh/core';
+import { branchRef, charterRef, handleOfRef, parseCommitMessage, remoteRef } from '@git-mesh/core';
 import type { Handle, MeshContext, Oid, RefName, RemoteState } from '@git-mesh/core';
-import { fetchLimits } from './remote-context.js';
+import { acceptBranches, inGroups } from './accept.js';
+import { charterHandle, checkCharter } from './charter-check.js';
+import { fetchObjects } from './fetch-objects.js';
+import type { Wanted } from './fetch-objects.js';
+import { moveRef } from './move-ref.js';
+import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
-import { fetchPack } from './transport/fetch.js';
-import type { Advertisement, Exchange } from './transport/port.js';
+import type { Advertisement } from './transport/port.js';
 import { verifyAdvance } from './verify.js';
-import type { Verdict } from './verify.js';
 
 export type Rejected = RemoteState['rejected'][number];
 
@@ -27,39 +20,62 @@ export interface Fetched {
   /** True where there is no ref at all. */
   empty: boolean;
   rejected: Rejected[];
+  /** True where more is there than was taken in: another round goes on, and need not wait. */
+  unfinished: boolean;
 }
 
-/** A branch with more entries than this is not taken in. */
-const maxTreeEntries = 500_000;
+const refsAtOnce = 16;
+/** How a broken ref is advertised: as no object. */
+const noObject = '0'.repeat(40) as Oid;
+/** A branch that could not be had is asked for again by a process after this time. */
+const askAgainAfterMs = 30_000;
 
 /**
  * Brings in what a remote has: fetches what is new, leaves it under refs/remotes, and moves the accepted tips of the
- * branches that pass the checks. One branch that does not pass holds up no other.
+ * branches that pass the checks. One branch that does not pass, or cannot be had, holds up no other. What came stays,
+ * however far the checks got.
  *
  * @throws MeshError for what concerns the remote as a whole, `different_mesh` among it.
  */
 export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]): Promise<Fetched> {
   const { mesh, remote, signal } = ctx;
   const { config, objects } = mesh.store;
+  const limits = limitsOf(remote);
+  const overAt = performance.now() + limits.fetchMs;
   const exchange = await remote.transport.open('git-upload-pack', { signal });
   try {
     const { refs } = exchange.advertised;
-    const tips = await changedTips(ctx, exchange.advertised, before);
-    const missing: Oid[] = [];
-    for (const { oid } of tips) if (!(await objects.has(oid))) missing.push(oid);
-    if (missing.length > 0) await fetchObjects(ctx, exchange, missing);
-    await checkCharter(ctx, exchange.advertised);
+    const { tips, broken } = await changedTips(ctx, exchange.advertised, before);
+    const missing: Wanted[] = [];
+    for (const tip of tips) if (!(await objects.has(tip.oid))) missing.push(tip);
+    const brought = missing.length > 0 ? await fetchObjects(ctx, exchange, missing) : { failed: [], unfinished: false };
+    noteAsked(ctx, brought.failed);
     const rejected = new Map((await stillRejected(mesh, before, refs)).map((entry) => [entry.handle, entry]));
-    for (const { handle, oid } of tips) {
-      rejected.delete(handle);
-      const problem = handle === config.handle ? await takeBackOwn(mesh, oid) : await accept(ctx, handle, oid);
-      if (problem !== null) rejected.set(handle, problem);
+    for (const entry of [...broken, ...brought.failed]) rejected.set(entry.handle, entry);
+    const here: Wanted[] = [];
+    for (const tip of tips) if (await objects.has(tip.oid)) here.push(tip);
+    // Before the branches: a repository that is another mesh's has none of ours.
+    const charter = await checkCharter(ctx, exchange.advertised);
+    if (charter !== null) rejected.set(charter.handle, charter);
+    const branches = here.filter(({ handle }) => handle !== charterHandle);
+    const others = branches.filter(({ handle }) => handle !== config.handle);
+    await inGroups(others, refsAtOnce, ({ handle, oid }) =>
+      moveRef(mesh, remoteRef(remote.name, config.ref_prefix, handle), oid),
+    );
+    for (const { handle } of branches) rejected.delete(handle);
+    for (const { oid } of branches.filter(({ handle }) => handle === config.handle)) {
+      const problem = await takeBackOwn(mesh, oid);
+      if (problem !== null) rejected.set(config.handle, problem);
     }
+    const isOver = (): boolean => signal.aborted || performance.now() >= overAt;
+    const accepted = await acceptBranches(mesh, others, { limits, isOver });
+    for (const entry of accepted.rejected) rejected.set(entry.handle, entry);
     return {
       ownThere: refs.get(mesh.store.branch) ?? null,
       hasCharter: refs.has(charterRef(config.ref_prefix)),
       empty: refs.size === 0,
       rejected: [...rejected.values()],
+      unfinished: brought.unfinished || accepted.unfinished,
     };
   } finally {
     await exchange.close();
@@ -71,23 +87,47 @@ async function changedTips(
   ctx: RoundContext,
   { refs }: Advertisement,
   before: readonly Rejected[],
-): Promise<{ handle: Handle; oid: Oid }[]> {
-  const { config, refs: local } = ctx.mesh.store;
-  const changed: { handle: Handle; oid: Oid }[] = [];
+): Promise<{ tips: Wanted[]; broken: Rejected[] }> {
+  const { config, objects, refs: local } = ctx.mesh.store;
+  const tips: Wanted[] = [];
+  const broken: Rejected[] = [];
   for (const [ref, oid] of refs) {
-    const handle = handleOfRef(config.ref_prefix, ref);
-    if (handle === null || (await local.read(branchRef(config.ref_prefix, handle))) === oid) continue;
+    const isCharter = ref === charterRef(config.ref_prefix);
+    const handle = isCharter ? charterHandle : handleOfRef(config.ref_prefix, ref);
+    if (handle === null || (await local.read(ref)) === oid) continue;
+    if (oid === noObject) {
+      broken.push(brokenRef(handle, ref));
+      continue;
+    }
+    const known = before.find((entry) => isOf(entry, handle, oid));
     const seen = (await local.read(remoteRef(ctx.remote.name, config.ref_prefix, handle))) === oid;
     // That it was fetched is no proof that it was decided on: a crash, or a held store, may have come between.
-    if (seen && (before.some((known) => isOf(known, handle, oid)) || (await isBehind(ctx.mesh, handle, oid)))) continue;
-    changed.push({ handle, oid });
+    if (seen && (known !== undefined || (!isCharter && (await isBehind(ctx.mesh, handle, oid))))) continue;
+    if (known !== undefined && !(await objects.has(oid)) && !isToBeAskedAgain(ctx, known)) continue;
+    // The charter first: its check comes before the branches'.
+    if (isCharter) tips.unshift({ handle, oid });
+    else tips.push({ handle, oid });
   }
-  const charter = refs.get(charterRef(config.ref_prefix));
-  const known = await local.read(remoteRef(ctx.remote.name, config.ref_prefix, '_charter'));
-  // The charter travels with the branches, but is no machine's: its check comes before theirs.
-  return charter === undefined || charter === known
-    ? changed
-    : [{ handle: '_charter' as Handle, oid: charter }, ...changed];
+  return { tips, broken };
+}
+
+/** Git's services tell of a ref whose file is empty or no object id, and of nothing wrong with it. */
+const brokenRef = (handle: Handle, ref: RefName): Rejected => ({
+  handle,
+  tip: noObject,
+  kind: 'broken_ref',
+  message: `${ref} is broken there: its file names no object. Its last good commit may be in another machine's store; have it deleted in the repository (git update-ref -d ${ref}, or remove the file), and its machine pushes it again`,
+});
+
+/** The same tip is as large the next time; what a repository lacked may have been put back. */
+function isToBeAskedAgain({ remote }: RoundContext, { kind, tip }: Rejected): boolean {
+  if (kind === 'too_large') return false;
+  const asked = remote.learnt?.askedAt.get(tip);
+  return asked === undefined || performance.now() - asked >= askAgainAfterMs;
+}
+
+function noteAsked({ remote }: RoundContext, failed: readonly Rejected[]): void {
+  for (const { tip } of failed) learntOf(remote).askedAt.set(tip, performance.now());
 }
 
 const isOf = (known: Rejected, handle: Handle, oid: Oid): boolean => known.handle === handle && known.tip === oid;
@@ -99,30 +139,6 @@ async function isBehind(mesh: MeshContext, handle: Handle, oid: Oid): Promise<bo
   if (accepted === null || !(await mesh.store.objects.has(oid))) return false;
   const seq = parseCommitMessage((await mesh.store.objects.commit(oid)).message)?.seq;
   return seq !== undefined && seq < accepted.seq;
-}
-
-async function fetchObjects(ctx: RoundContext, exchange: Exchange, wants: readonly Oid[]): Promise<void> {
-  const { objects, refs } = ctx.mesh.store;
-  const haves = [...new Set((await refs.list('refs/')).map(({ oid }) => oid))];
-  const pack = await fetchPack(exchange, { wants, haves, signal: ctx.signal, maxBytes: fetchLimits.maxPackBytes });
-  await objects.installPack(pack, { maxObjectBytes: fetchLimits.maxObjectBytes });
-}
-
-async function checkCharter(ctx: RoundContext, { refs }: Advertisement): Promise<void> {
-  const { config, objects, refs: local } = ctx.mesh.store;
-  const there = refs.get(charterRef(config.ref_prefix));
-  const tracking = remoteRef(ctx.remote.name, config.ref_prefix, '_charter');
-  const known = await local.read(tracking);
-  if (there === undefined || there === known) return;
-  const charter = await readCharter(objects, there);
-  if (charter.mesh !== config.mesh.id) {
-    throw new MeshError(
-      'different_mesh',
-      `The repository at remote ${ctx.remote.name} now holds another mesh ("${charter.name}"): nothing was fetched or pushed. ` +
-        'Put the right repository back, or remove this remote.',
-    );
-  }
-  await moveRef(ctx.mesh, tracking, there);
 }
 
 /** What was refused before, where it still is the branch's tip there and was not accepted since by another way. */
@@ -138,52 +154,6 @@ async function stillRejected(
     if (refs.get(ref) === entry.tip && (await store.refs.read(ref)) !== entry.tip) still.push(entry);
   }
   return still;
-}
-
-/** Null where the branch was accepted or is merely behind. */
-async function accept(ctx: RoundContext, handle: Handle, to: Oid): Promise<Rejected | null> {
-  const { mesh, remote } = ctx;
-  const { config, objects, refs, local } = mesh.store;
-  if (handle === ('_charter' as Handle)) return null;
-  await moveRef(mesh, remoteRef(remote.name, config.ref_prefix, handle), to);
-  const ref = branchRef(config.ref_prefix, handle);
-  const accepted = await refs.read(ref);
-  if (accepted === to) return null;
-  const pinned = (await local.pins()).get(handle) ?? null;
-  let verdict = await verifyAdvance({ objects, handle, mesh: config.mesh.id, accepted, to, pinned });
-  if (verdict.kind === 'advance') verdict = (await checkConnected(mesh, accepted, to)) ?? verdict;
-  if (verdict.kind === 'behind') return null;
-  if (verdict.kind === 'reject') return { handle, tip: to, kind: verdict.problem, message: verdict.message };
-  const { key } = verdict.machine;
-  await mesh.store.withLock(async () => {
-    await local.pin(handle, key);
-    // Another process may have come first with the same or a later tip: then this one is looked at again next time.
-    if ((await refs.read(ref)) === accepted) await refs.update(ref, { expected: accepted, next: to });
-  });
-  return null;
-}
-
-/** All that the new tip shows is here: a server that left objects out must not become our reader's problem. */
-async function checkConnected(mesh: MeshContext, accepted: Oid | null, to: Oid): Promise<Verdict | null> {
-  const { objects } = mesh.store;
-  try {
-    const from = accepted === null ? null : (await objects.commit(accepted)).tree;
-    const changes = diffTree({
-      from,
-      to: (await objects.commit(to)).tree,
-      readTree: (oid) => objects.tree(oid),
-      maxEntries: maxTreeEntries,
-      descend: (path) => path === '' || isMeshFolder(path),
-    });
-    for await (const { path, mode, after } of changes) {
-      if (after === null || mode !== '100644' || (await objects.has(after))) continue;
-      return { kind: 'reject', problem: 'unreadable', message: `${path} is missing from what was fetched` };
-    }
-    return null;
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    return { kind: 'reject', problem: 'unreadable', message: `its files cannot be read: ${error.message}` };
-  }
 }
 
 /**
@@ -215,15 +185,4 @@ async function takeBackOwn(mesh: MeshContext, to: Oid): Promise<Rejected | null>
     if ((await refs.read(ref)) === accepted) await refs.update(ref, { expected: accepted, next: to });
   });
   return null;
-}
-
-async function moveRef(mesh: MeshContext, ref: RefName, next: Oid): Promise<void> {
-  const { refs } = mesh.store;
-  try {
-    const expected = await refs.read(ref);
-    if (expected !== next) await refs.update(ref, { expected, next });
-  } catch (error) {
-    // Another process fetched at the same time: its view is as good, and the next round looks again.
-    if (!(error instanceof MeshError) || (error.errorName !== 'conflict' && error.errorName !== 'locked')) throw error;
-  }
 }

@@ -1,42 +1,85 @@
-import { MeshError, charterRef, isAncestor, toIso } from '@git-mesh/core';
+import { MeshError, charterRef, commitsBetween, seqOf, toIso } from '@git-mesh/core';
 import type { Oid, RefName } from '@git-mesh/core';
-import { newObjects } from './new-objects.js';
+import { newObjects, newObjectsWithBases } from './new-objects.js';
+import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
 import type { Fetched } from './remote-fetch.js';
 import { pushRefs } from './transport/push.js';
 import type { PushedRef, RefUpdate } from './transport/push.js';
 
+export interface Pushed {
+  /** True where more is to be pushed than the time allowed: another round goes on, and need not wait. */
+  unfinished: boolean;
+}
+
 /**
  * Pushes the own branch where the remote has less of it: exactly the objects that are new there, with the tip we saw as
- * the lease. A remote that was emptied gets the charter first. Never forces.
+ * the lease. A long queue goes in several pushes, oldest first, so that a cut leaves what arrived. A remote that was
+ * emptied gets the charter first. Never forces.
  *
  * @throws MeshError `push_refused` with the remote's words.
  */
-export async function pushTo(ctx: RoundContext, fetched: Fetched): Promise<void> {
-  const { mesh, remote, signal } = ctx;
+export async function pushTo(ctx: RoundContext, fetched: Fetched): Promise<Pushed> {
+  const { mesh } = ctx;
   const { branch: ref, config, objects, refs } = mesh.store;
   if (!fetched.hasCharter) await pushCharter(ctx, fetched);
   const own = await refs.read(ref);
-  if (own === null) return;
-  if (fetched.ownThere !== own) {
-    if (fetched.rejected.some(({ handle }) => handle === config.handle)) return;
-    const base = fetched.ownThere;
-    if (base !== null && !(await isAncestor(objects, base, own))) return;
-    const exchange = await remote.transport.open('git-receive-pack', { signal });
-    try {
-      // The tip may have moved since it was fetched, by another process of ours: only what we saw is replaced.
-      const there = exchange.advertised.refs.get(ref) ?? null;
-      if (there !== own) {
-        if (there !== base) return;
-        const pack = await objects.pack(await newObjects(objects, base, own));
-        const update: RefUpdate = { ref, expected: base, next: own };
-        requireAccepted(await pushRefs(exchange, { updates: [update], pack, atomic: false, signal }), remote.name);
-      }
-    } finally {
-      await exchange.close();
-    }
+  if (own === null) return { unfinished: false };
+  const base = fetched.ownThere;
+  if (base === own) {
+    await notePushed(ctx, own);
+    return { unfinished: false };
   }
-  await notePushed(ctx, own);
+  if (fetched.rejected.some(({ handle }) => handle === config.handle)) return { unfinished: false };
+  const commits = base !== null && !(await objects.has(base)) ? null : await commitsBetween(objects, base, own);
+  return commits === null ? { unfinished: false } : pushCommits(ctx, base, commits);
+}
+
+async function pushCommits(ctx: RoundContext, base: Oid | null, commits: readonly Oid[]): Promise<Pushed> {
+  const { pace } = learntOf(ctx.remote);
+  const overAt = performance.now() + limitsOf(ctx.remote).pushMs;
+  let there = base;
+  for (let at = 0; at < commits.length;) {
+    if (at > 0 && (ctx.signal.aborted || performance.now() >= overAt)) return { unfinished: true };
+    const next = commits[Math.min(at + pace.commits, commits.length) - 1];
+    if (next === undefined) break;
+    const count = Math.min(pace.commits, commits.length - at);
+    const began = performance.now();
+    try {
+      if (!(await pushStep(ctx, there, next))) return { unfinished: false };
+    } catch (error) {
+      if (!(error instanceof MeshError) || error.errorName !== 'deadline') throw error;
+      pace.cut();
+      // What arrived before is there: a remote that takes a part of a long queue each round has not failed.
+      if (at > 0) return { unfinished: true };
+      throw error;
+    }
+    await notePushed(ctx, next);
+    // The first ones of a short queue tell nothing about a long one.
+    if (count >= pace.commits) pace.took(performance.now() - began);
+    there = next;
+    at += count;
+  }
+  return { unfinished: false };
+}
+
+/** False where the remote's tip is no longer the one that was seen: only what we saw is replaced. */
+async function pushStep({ mesh, remote, signal }: RoundContext, there: Oid | null, next: Oid): Promise<boolean> {
+  const { branch: ref, objects } = mesh.store;
+  const { oids, bases } = await newObjectsWithBases(objects, there, next);
+  const pack = await objects.pack(oids, bases);
+  const exchange = await remote.transport.open('git-receive-pack', { signal });
+  try {
+    // It may have been moved by another process of ours.
+    const now = exchange.advertised.refs.get(ref) ?? null;
+    if (now === next) return true;
+    if (now !== there) return false;
+    const update: RefUpdate = { ref, expected: there, next };
+    requireAccepted(await pushRefs(exchange, { updates: [update], pack, atomic: false, signal }), remote.name);
+    return true;
+  } finally {
+    await exchange.close();
+  }
 }
 
 async function pushCharter(ctx: RoundContext, fetched: Fetched): Promise<void> {
@@ -57,17 +100,15 @@ async function pushCharter(ctx: RoundContext, fetched: Fetched): Promise<void> {
   }
 }
 
-async function notePushed(ctx: RoundContext, own: Oid): Promise<void> {
+async function notePushed(ctx: RoundContext, commit: Oid): Promise<void> {
   const { store, clock } = ctx.mesh;
-  const branch = await ctx.mesh.branches.ownBranch();
-  if (branch.tip !== own) return;
+  const seq = seqOf(await store.objects.commit(commit)) ?? 0;
   const known = (await store.journal.view()).pushed.findLast(({ remote }) => remote === ctx.remote.name);
-  if (known !== undefined && known.seq >= branch.seq) return;
+  if (known !== undefined && known.seq >= seq) return;
   await store.withLock(() =>
-    store.journal.append(
-      [{ kind: 'pushed', remote: ctx.remote.name, commit: own, seq: branch.seq, at: toIso(clock.now()) }],
-      { durable: false },
-    ),
+    store.journal.append([{ kind: 'pushed', remote: ctx.remote.name, commit, seq, at: toIso(clock.now()) }], {
+      durable: false,
+    }),
   );
 }
 

@@ -25,3 +25,25 @@ export async function isAncestor(objects: Objects, older: Oid, newer: Oid): Prom
   }
   return false;
 }
+
+/** Many years of a busy machine; some 60 bytes of memory each. */
+const maxWalk = 1_000_000;
+
+/**
+ * The commits after `older` (null: from the first) up to `newer`, oldest first, along single parents; null where `newer`
+ * does not go on from `older`.
+ */
+export async function commitsBetween(objects: Objects, older: Oid | null, newer: Oid): Promise<Oid[] | null> {
+  const stop = older === null ? 0 : (seqOf(await objects.commit(older)) ?? 0);
+  const found: Oid[] = [];
+  let at: Oid | undefined = newer;
+  while (at !== undefined && at !== older) {
+    if (found.length >= maxWalk) return null;
+    found.push(at);
+    const commit: CommitObject = await objects.commit(at);
+    // The counter tells early where another history was taken; the first commits of a charter carry none.
+    if (older !== null && (seqOf(commit) ?? 0) <= stop) return null;
+    at = commit.parents[0];
+  }
+  return at === undefined && older !== null ? null : found.reverse();
+}

@@ -9,8 +9,9 @@ import type { Store } from '../store/store.js';
 import { maxRecordBytes } from './branches.js';
 
 /**
- * The charter in a commit's tree.
- * @throws MeshError `format_too_new` for a mesh of a later format; `not_found` where there is no readable mesh.yaml.
+ * The charter in a commit's tree. Its errors name the file.
+ * @throws MeshError `format_too_new` for a mesh of a later format; `not_found` where there is no mesh.yaml;
+ * `invalid_argument` where that cannot be read; what reading the objects throws.
  */
 export async function readCharter(objects: Objects, commit: Oid): Promise<CharterRecord> {
   const { tree } = await objects.commit(commit);
@@ -18,7 +19,14 @@ export async function readCharter(objects: Objects, commit: Oid): Promise<Charte
   if (entry?.mode !== '100644') {
     throw new MeshError('not_found', `The branch _charter holds no ${charterPath}: this repository is no mesh.`);
   }
-  return decodeCharter(await objects.blob(entry.oid, maxRecordBytes));
+  const bytes = await objects.blob(entry.oid, maxRecordBytes);
+  try {
+    return decodeCharter(bytes);
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    const message = `${charterPath} on the branch _charter: ${error.message}`;
+    throw new MeshError(error.errorName, message, { data: error.data, cause: error });
+  }
 }
 
 /** The founder's public key as the store's copy of the charter states it; null where there is none that can be read. */

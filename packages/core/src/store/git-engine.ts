@@ -17,7 +17,7 @@ const fs = {
 };
 
 /**
- * What the store uses of isomorphic-git: packed objects and pack indexes. Its cache holds parsed indexes and whole
+ * What the store uses of isomorphic-git: packed objects that its own reader cannot make out. Its cache holds parsed indexes and whole
  * packs and never lets go of one, so it lives as long as the packs do and is dropped when one vanishes.
  */
 export class GitEngine {
@@ -46,14 +46,5 @@ export class GitEngine {
     const { type, object } = found;
     if (!isObjectType(type) || !(object instanceof Uint8Array)) throw new Error(`object ${oid} came as ${type}`);
     return { type, data: object };
-  }
-
-  /**
-   * Writes the `.idx` beside a pack. Gives the number of objects in it, which is lower than the pack's own where a delta
-   * did not resolve.
-   */
-  async indexPack(folder: string, name: string): Promise<number> {
-    const { oids } = await git.indexPack({ fs, dir: folder, gitdir: this.#gitdir, filepath: name, cache: {} });
-    return oids.length;
   }
 }

@@ -73,15 +73,25 @@ export class FileLocalState implements LocalState {
   }
 
   async pin(handle: Handle, key: string): Promise<void> {
-    const pins = await this.pins();
-    const before = pins.get(handle);
-    if (before === key) return;
-    if (before !== undefined) {
-      throw new MeshError('conflict', `another key is pinned for ${handle}: expected ${before}, got ${key}`, {
-        data: { machine: handle },
-      });
+    await this.pinAll([[handle, key]]);
+  }
+
+  async pinAll(added: Iterable<readonly [Handle, string]>): Promise<void> {
+    const pins = new Map(await this.pins());
+    let changed = false;
+    for (const [handle, key] of added) {
+      const before = pins.get(handle);
+      if (before === key) continue;
+      if (before !== undefined) {
+        throw new MeshError('conflict', `another key is pinned for ${handle}: expected ${before}, got ${key}`, {
+          data: { machine: handle },
+        });
+      }
+      pins.set(handle, key);
+      changed = true;
     }
-    const next = Object.fromEntries([...pins, [handle, key] as const].sort(([a], [b]) => (a < b ? -1 : 1)));
+    if (!changed) return;
+    const next = Object.fromEntries([...pins].sort(([a], [b]) => (a < b ? -1 : 1)));
     await this.#writeJson('pins.json', next, { durable: true });
   }
 

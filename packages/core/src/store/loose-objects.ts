@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { constants, deflate, deflateSync, inflate, inflateSync } from 'node:zlib';
+import { inflate, inflateSync } from 'node:zlib';
 import type { GitObject, ObjectType } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
+import { deflated, smallObjectBytes } from './deflated.js';
 import { discard, openTemporary, readIfThere } from './durable-fs.js';
 import type { OpenTemporary } from './durable-fs.js';
 import type { Fs } from './fs.js';
@@ -10,16 +11,8 @@ import { isErrno } from './fs.js';
 import { hashObject, isObjectType, objectHeader } from './object-id.js';
 
 const inflateAsync = promisify(inflate);
-const deflateAsync = promisify(deflate);
 /** `blob 12345678901234567890\0` is never longer. */
 const maxHeaderBytes = 32;
-/**
- * Up to this size zlib works in place: a hop through node's thread pool costs twenty times as much as what it does for
- * the few hundred bytes of most objects.
- */
-const smallObjectBytes = 64 * 1024;
-/** A window that fits the data: most of zlib's time for a small object goes into the memory of a large one. */
-const smallWindow = { windowBits: 12, memLevel: 5 };
 /** How many files are written at once. */
 const writersAtOnce = 16;
 
@@ -53,7 +46,9 @@ export class LooseObjects {
     if (file === null) return 'missing';
     let raw: Buffer;
     try {
-      const limit = { maxOutputLength: maxBytes + maxHeaderBytes };
+      // What is read is kept for a while, and with it the whole piece that zlib put it in: usually 16 KB.
+      const chunkSize = Math.max(64, Math.min(2 * file.length, 16 * 1024));
+      const limit = { maxOutputLength: maxBytes + maxHeaderBytes, chunkSize };
       raw = file.length <= smallObjectBytes ? inflateSync(file, limit) : await inflateAsync(file, limit);
     } catch (error) {
       if (isErrno(error, 'ERR_BUFFER_TOO_LARGE')) return 'too large';
@@ -144,12 +139,6 @@ export class LooseObjects {
   #path(oid: Oid): string {
     return join(this.#folder, oid.slice(0, 2), oid.slice(2));
   }
-}
-
-async function deflated(bytes: Uint8Array): Promise<Uint8Array> {
-  const level = constants.Z_BEST_SPEED;
-  if (bytes.length > smallObjectBytes) return deflateAsync(bytes, { level });
-  return deflateSync(bytes, bytes.length <= 4096 ? { level, ...smallWindow } : { level });
 }
 
 function parseLoose(oid: Oid, raw: Buffer): LooseRead {

@@ -10,11 +10,14 @@ import { GitEngine } from './git-engine.js';
 import { LooseObjects } from './loose-objects.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
+import { makeDelta } from './pack-delta.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
+import { PackedObjects } from './packed-objects.js';
 import { inOrderOfNeed, unpack } from './pack-unpack.js';
 import { encodePack } from './pack-write.js';
+import type { PackPart } from './pack-write.js';
 import type { Objects } from './ports.js';
 
 /** A pack of no more objects than this is unpacked, so that small fetches leave no packs behind. */
@@ -24,6 +27,8 @@ const maxReadBytes = 64 * 1024 * 1024;
 const maxCachedBytes = 16 * 1024 * 1024;
 const maxKnown = 50_000;
 const readTries = 4;
+/** Deltas of deltas that a reader has to go through: git's own are as deep. */
+const maxDeltaDepth = 40;
 
 /** {@link Objects} in a bare repository's `objects` folder. */
 export class StoreObjects implements Objects {
@@ -31,6 +36,7 @@ export class StoreObjects implements Objects {
   readonly #engine: GitEngine;
   readonly #loose: LooseObjects;
   readonly #packs: PackIndexes;
+  readonly #packed: PackedObjects;
   readonly #packFolder: string;
   readonly #quarantine: string;
   readonly #raw = new BoundedCache<Oid, GitObject>(maxCachedBytes);
@@ -45,6 +51,7 @@ export class StoreObjects implements Objects {
     this.#loose = new LooseObjects(fs, join(gitdir, 'objects'));
     this.#packFolder = join(gitdir, 'objects', 'pack');
     this.#packs = new PackIndexes(fs, this.#packFolder);
+    this.#packed = new PackedObjects(fs, this.#packFolder, this.#packs);
     this.#quarantine = join(gitdir, 'mesh', 'incoming');
   }
 
@@ -90,15 +97,31 @@ export class StoreObjects implements Objects {
     return named.map(({ oid }) => oid);
   }
 
-  async pack(oids: readonly Oid[]): Promise<Uint8Array> {
-    const objects: GitObject[] = [];
-    for (const oid of new Set(oids)) objects.push(await this.read(oid));
-    return encodePack(objects);
+  async pack(oids: readonly Oid[], bases: ReadonlyMap<Oid, Oid> = new Map()): Promise<Uint8Array> {
+    const parts: PackPart[] = [];
+    const depths = new Map<Oid, number>();
+    for (const oid of new Set(oids)) {
+      const object = await this.read(oid);
+      const base = bases.get(oid);
+      const depth = base === undefined ? undefined : depths.get(base);
+      // Only on what stands before it in this pack, so that deltas can go round in no circle.
+      if (base !== undefined && depth !== undefined && depth < maxDeltaDepth) {
+        const delta = makeDelta((await this.read(base)).data, object.data);
+        if (2 * delta.length < object.data.length) {
+          depths.set(oid, depth + 1);
+          parts.push({ base, delta });
+          continue;
+        }
+      }
+      depths.set(oid, 0);
+      parts.push(object);
+    }
+    return encodePack(parts);
   }
 
   async installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void> {
     if (packCount(pack) > maxUnpacked) {
-      const place = { fs: this.#fs, engine: this.#engine, quarantine: this.#quarantine, packFolder: this.#packFolder };
+      const place = { fs: this.#fs, quarantine: this.#quarantine, packFolder: this.#packFolder };
       await installAsPack(pack, place, limits);
       return;
     }
@@ -133,27 +156,37 @@ export class StoreObjects implements Objects {
   async #fromDisk(oid: Oid, maxBytes: number): Promise<LooseRead> {
     const loose = await this.#loose.read(oid, maxBytes);
     if (loose !== 'missing' && loose !== 'damaged') return loose;
-    const packed = await this.#fromPacks(oid);
+    const packed = await this.#fromPacks(oid, maxBytes);
     if (packed !== 'missing') return packed;
     // Whatever unpacked it meanwhile wrote it before it removed the pack.
     return loose === 'missing' ? this.#loose.read(oid, maxBytes) : loose;
   }
 
-  async #fromPacks(oid: Oid): Promise<LooseRead> {
-    for (let tries = 1; await this.#packs.has(oid); tries++) {
-      try {
-        return await this.#engine.read(oid);
-      } catch (error) {
-        // Its errors are of many kinds: a pack that a repack removed looks like a damaged one until it is looked at anew.
-        if (!(error instanceof Error)) throw error;
-        if (tries >= readTries) return 'damaged';
-        this.#engine.dropCache();
-        // A repack that is under way gets on meanwhile: its files are renamed one after the other.
-        await sleep(2 * 4 ** (tries - 1));
-        await this.#packs.refresh();
-      }
+  async #fromPacks(oid: Oid, maxBytes: number): Promise<LooseRead> {
+    for (let tries = 1; ; tries++) {
+      const place = await this.#packs.find(oid);
+      if (place === null) return 'missing';
+      const found = await this.#packed.read(oid, place, maxBytes);
+      if (found !== null) return found;
+      // A pack that a repack removed looks like a damaged one until it is looked at anew.
+      this.#packed.dropCache();
+      if (tries >= readTries) return this.#byEngine(oid);
+      // A repack that is under way gets on meanwhile: its files are renamed one after the other.
+      await sleep(2 * 4 ** (tries - 1));
+      await this.#packs.refresh();
     }
-    return 'missing';
+  }
+
+  /** A second opinion before an object is called damaged: it also knows forms of packs that we never make. */
+  async #byEngine(oid: Oid): Promise<LooseRead> {
+    this.#engine.dropCache();
+    try {
+      return await this.#engine.read(oid);
+    } catch (error) {
+      // Its errors are of many kinds.
+      if (!(error instanceof Error)) throw error;
+      return 'damaged';
+    }
   }
 }
 

@@ -1,5 +1,8 @@
 import { badPack, deltaSizes } from './pack-read.js';
 
+const longestInsert = 127;
+const longestCopy = 0xffffff;
+
 /** What a delta makes of its base. @throws MeshError `protocol_error` when it does not fit. */
 export function applyDelta(base: Uint8Array, delta: Uint8Array): Uint8Array {
   const sizes = deltaSizes(delta);
@@ -36,4 +39,40 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array): Uint8Array {
   }
   if (to !== made.length) throw badPack(`a delta makes ${to} bytes of the ${made.length} it states`);
   return made;
+}
+
+/** A delta for two that differ in one place: what both begin and end with is copied, what is between is put in. */
+export function makeDelta(base: Uint8Array, target: Uint8Array): Uint8Array {
+  const most = Math.min(base.length, target.length);
+  let head = 0;
+  while (head < most && base[head] === target[head]) head += 1;
+  let tail = 0;
+  while (tail < most - head && base[base.length - 1 - tail] === target[target.length - 1 - tail]) tail += 1;
+  const bytes: number[] = [...varint(base.length), ...varint(target.length), ...copies(0, head)];
+  for (let at = head; at < target.length - tail; at += longestInsert) {
+    const piece = target.subarray(at, Math.min(at + longestInsert, target.length - tail));
+    bytes.push(piece.length, ...piece);
+  }
+  bytes.push(...copies(base.length - tail, tail));
+  return Uint8Array.from(bytes);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);
+  return [...bytes, rest];
+}
+
+function copies(from: number, length: number): number[] {
+  const bytes: number[] = [];
+  for (let at = from, left = length; left > 0;) {
+    const size = Math.min(left, longestCopy);
+    const numbers = [at, at >>> 8, at >>> 16, at >>> 24, size, size >>> 8, size >>> 16].map((byte) => byte & 0xff);
+    const present = numbers.map((byte, bit) => (byte === 0 ? 0 : 1 << bit)).reduce((sum, bit) => sum | bit, 0x80);
+    bytes.push(present, ...numbers.filter((byte) => byte !== 0));
+    at += size;
+    left -= size;
+  }
+  return bytes;
 }

@@ -4,6 +4,8 @@ import { MeshError } from '../errors.js';
 import type { ObjectType } from '../domain/git-object.js';
 import { isErrno } from './fs.js';
 
+const maxPieceBytes = 256 * 1024;
+
 /** One object of a pack as it stands there. `data` is the content, or the delta. */
 export type PackEntry = { offset: number; data: Uint8Array } & (
   { kind: ObjectType } | { kind: 'offset delta'; base: number } | { kind: 'ref delta'; base: string }
@@ -21,31 +23,48 @@ const plainTypes = new Map<number, ObjectType>([
  * the memory. Delta chains are not followed here, but the size that each delta makes is checked.
  * @throws MeshError `protocol_error` for a pack that is cut or damaged, `payload_too_large` past `maxObjectBytes`.
  */
-export function* packEntries(pack: Uint8Array, limits: { maxObjectBytes: number }): Generator<PackEntry> {
+export function* packEntries(
+  pack: Uint8Array,
+  limits: { maxObjectBytes: number },
+): Generator<PackEntry & { end: number }> {
   const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
   const count = packCount(bytes);
   const end = bytes.length - 20;
   const cursor = { at: 12 };
   for (let n = 0; n < count; n++) {
-    const offset = cursor.at;
-    const { type, size } = readHeader(bytes, cursor, end);
-    const plain = plainTypes.get(type);
-    if (size > limits.maxObjectBytes) throw tooLarge(size, limits);
-    if (plain !== undefined) {
-      yield { kind: plain, offset, data: readDeflated(bytes, cursor, { end, size }) };
-      continue;
-    }
-    const base =
-      type === 6 ? offset - readDistance(bytes, cursor, end) : type === 7 ? readBaseId(bytes, cursor, end) : null;
-    if (base === null) throw badPack(`object ${n + 1} of ${count} has the unknown type ${type}`);
-    const data = readDeflated(bytes, cursor, { end, size });
-    const made = deltaSizes(data).result;
-    if (made > limits.maxObjectBytes) throw tooLarge(made, limits);
-    yield typeof base === 'number'
-      ? { kind: 'offset delta', offset, base, data }
-      : { kind: 'ref delta', offset, base, data };
+    const entry = readEntry(bytes, cursor, { end, offset: cursor.at, ...limits });
+    yield { ...entry, end: cursor.at };
   }
   if (cursor.at !== end) throw badPack(`${end - cursor.at} bytes follow its last object`);
+}
+
+/**
+ * The entry that begins at the cursor, which is moved behind it. `offset` is where that is in the pack: `bytes` may be a
+ * piece of it.
+ * @throws MeshError `protocol_error`, `payload_too_large`.
+ */
+export function readEntry(
+  bytes: Buffer,
+  cursor: Cursor,
+  { end, offset, ...limits }: { end: number; offset: number; maxObjectBytes: number },
+): PackEntry {
+  const { type, size } = readHeader(bytes, cursor, end);
+  const plain = plainTypes.get(type);
+  if (size > limits.maxObjectBytes) throw tooLarge(size, limits);
+  if (plain !== undefined) return { kind: plain, offset, data: readDeflated(bytes, cursor, { end, size }) };
+  const base =
+    type === 6
+      ? offset - readDistance(bytes, cursor, { end, max: offset })
+      : type === 7
+        ? readBaseId(bytes, cursor, end)
+        : null;
+  if (base === null) throw badPack(`the object at byte ${offset} has the unknown type ${type}`);
+  const data = readDeflated(bytes, cursor, { end, size });
+  const made = deltaSizes(data).result;
+  if (made > limits.maxObjectBytes) throw tooLarge(made, limits);
+  return typeof base === 'number'
+    ? { kind: 'offset delta', offset, base, data }
+    : { kind: 'ref delta', offset, base, data };
 }
 
 /** The number of objects that the header states, once the header and the trailing SHA-1 are right. */
@@ -59,7 +78,7 @@ export function packCount(pack: Uint8Array): number {
   return bytes.readUInt32BE(8);
 }
 
-interface Cursor {
+export interface Cursor {
   at: number;
 }
 
@@ -83,14 +102,15 @@ function readHeader(bytes: Buffer, cursor: Cursor, end: number): { type: number;
 }
 
 /** How far back the base of an offset delta stands. */
-function readDistance(bytes: Buffer, cursor: Cursor, end: number): number {
+function readDistance(bytes: Buffer, cursor: Cursor, { end, max }: { end: number; max: number }): number {
   let byte = nextByte(bytes, cursor, end);
   let distance = byte & 0x7f;
   while (byte & 0x80) {
     byte = nextByte(bytes, cursor, end);
     distance = (distance + 1) * 128 + (byte & 0x7f);
-    if (distance > bytes.length) throw badPack('a delta points before its beginning');
+    if (distance > max) break;
   }
+  if (distance === 0 || distance > max) throw badPack('a delta points outside of it');
   return distance;
 }
 
@@ -107,6 +127,8 @@ function readDeflated(bytes: Buffer, cursor: Cursor, { end, size }: { end: numbe
     const { buffer, engine } = inflateSync(bytes.subarray(cursor.at, end), {
       info: true,
       maxOutputLength: Math.max(size, 1),
+      // One piece where it fits: zlib's own are 16 KB each, for the few hundred bytes of most objects.
+      chunkSize: Math.min(Math.max(size + 1, 64), maxPieceBytes),
     }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
     if (buffer.length !== size) throw badPack(`an object of ${size} bytes inflates to ${buffer.length}`);
     cursor.at += engine.bytesWritten;

@@ -21,8 +21,11 @@ export interface Objects {
   has(oid: Oid): Promise<boolean>;
   /** Computes ids, writes what is not there yet, and resolves once all of it is durable. Safe to repeat. */
   write(objects: readonly { type: ObjectType; data: Uint8Array }[]): Promise<Oid[]>;
-  /** A version 2 pack of exactly these objects. */
-  pack(oids: readonly Oid[]): Promise<Uint8Array>;
+  /**
+   * A version 2 pack of exactly these objects. `bases` names earlier forms of some of them, which stand before them:
+   * where both are in the pack, what differs is enough.
+   */
+  pack(oids: readonly Oid[], bases?: ReadonlyMap<Oid, Oid>): Promise<Uint8Array>;
   /**
    * Takes in a pack that came from outside: checks its trailer and that every object in it resolves, then makes its
    * objects durable (as loose objects when few, else as a pack with its index). Nothing is visible before the check.
@@ -203,6 +206,8 @@ export interface LocalState {
   pins(): Promise<ReadonlyMap<Handle, string>>;
   /** Durable. Only under the store lock. @throws MeshError `conflict` when another key is pinned for the handle. */
   pin(handle: Handle, key: string): Promise<void>;
+  /** As {@link LocalState.pin} for many in one write; on an error none. */
+  pinAll(added: Iterable<readonly [Handle, string]>): Promise<void>;
 }
 
 /** What a store knows of itself. */

@@ -36,6 +36,30 @@ export function verifySshSignature(options: { armoured: string; data: Uint8Array
   return verify(null, signedPart(options.data, parsed.hash), publicKeyObject(expected), parsed.signature);
 }
 
+/** As {@link verifySshSignature} with one key. Runs in node's thread pool, so that many can be checked at once. */
+export type SshVerifier = (signed: { armoured: string; data: Uint8Array }) => Promise<boolean>;
+
+export function sshVerifier(publicKey: string): SshVerifier {
+  const expected = publicKeyBytes(publicKey);
+  if (expected === null) return () => Promise.resolve(false);
+  const key = publicKeyObject(expected);
+  return ({ armoured, data }) => {
+    const blob = unarmour(label, armoured);
+    const parsed = blob === null ? null : parseSignature(blob);
+    if (parsed === null || !Buffer.from(parsed.key).equals(expected)) return Promise.resolve(false);
+    return verifyLater(signedPart(data, parsed.hash), key, parsed.signature);
+  };
+}
+
+function verifyLater(data: Uint8Array, key: KeyObject, signature: Uint8Array): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    verify(null, data, key, signature, (error, isGood) => {
+      if (error === null) resolve(isGood);
+      else reject(error);
+    });
+  });
+}
+
 function parseSignature(blob: Uint8Array): { key: Uint8Array; hash: string; signature: Uint8Array } | null {
   const reader = new SshReader(blob);
   if (reader.raw(magic.length)?.equals(magic) !== true || reader.uint32() !== 1) return null;

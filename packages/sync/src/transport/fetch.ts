@@ -5,7 +5,7 @@ import { abortsExchange } from './abort.js';
 import { encodePacket, flushPacket, PacketReader, packetText } from './pkt-line.js';
 import type { Exchange } from './port.js';
 import { redact } from '../redact.js';
-import { readBand } from './side-band.js';
+import { readBand, remoteSays } from './side-band.js';
 
 export interface FetchOptions {
   /** At least one, each advertised by this exchange. */
@@ -101,10 +101,9 @@ function checkPack(pack: Uint8Array): void {
 }
 
 function unexpected(text: string): MeshError {
+  if (text.startsWith('ERR ')) return remoteSays('the remote says', text.slice(4));
   return new MeshError(
     'protocol_error',
-    text.startsWith('ERR ')
-      ? `the remote says: ${redact(text.slice(4))}`
-      : `the remote answered "${redact(text, { maxLength: 80 })}": expected ACK or NAK`,
+    `the remote answered "${redact(text, { maxLength: 80 })}": expected ACK or NAK`,
   );
 }

@@ -3,6 +3,14 @@ import { redact } from '../redact.js';
 import type { PacketReader } from './pkt-line.js';
 import { packetText } from './pkt-line.js';
 
+/** The cause of a `protocol_error` whose words are the remote's own: its repository is at fault, not the way to it. */
+export class RemoteWords extends Error {}
+
+/** Redacted, behind `lead`. */
+export function remoteSays(lead: string, words: string): MeshError {
+  return new MeshError('protocol_error', `${lead}: ${redact(words)}`, { cause: new RemoteWords(words) });
+}
+
 export interface Band {
   /** 1 carries the answer, 2 words for people (progress, a hook's output). */
   band: 1 | 2;
@@ -21,8 +29,8 @@ export async function readBand(packets: PacketReader): Promise<Band | null> {
     const band = packet.data[0];
     if (band === 1 || band === 2) return { band, data: packet.data.subarray(1) };
     const text = packetText(packet.data);
-    if (band === 3) throw new MeshError('protocol_error', `the remote failed: ${redact(text.slice(1))}`);
-    if (text.startsWith('ERR ')) throw new MeshError('protocol_error', `the remote says: ${redact(text.slice(4))}`);
+    if (band === 3) throw remoteSays('the remote failed', text.slice(1));
+    if (text.startsWith('ERR ')) throw remoteSays('the remote says', text.slice(4));
   }
   throw new MeshError('protocol_error', 'the remote answered outside of the side band that was agreed on');
 }

@@ -1,0 +1,71 @@
+import type { GitObject } from '../domain/git-object.js';
+import { BoundedCache } from './bounded-cache.js';
+import { applyDelta } from './pack-delta.js';
+import type { PackEntry } from './pack-read.js';
+import { badPack } from './pack-read.js';
+
+/** git makes chains of 50 and, asked to, of 4,095. */
+const maxChain = 4_096;
+
+/** Gives whole objects out of entries that are deltas of one another, keeping what was made last as bases. */
+export class DeltaChains {
+  readonly #made: BoundedCache<number, GitObject>;
+  readonly #entryAt: (offset: number, maxObjectBytes: number) => Promise<PackEntry>;
+  readonly #maxObjectBytes: number;
+  /** Where the base of a delta by id begins; null where the pack leaves it out. */
+  readonly #offsetOf: (base: string) => number | null;
+
+  constructor(options: {
+    maxCachedBytes: number;
+    /** What a base may measure; what stands on it may be held to less. */
+    maxObjectBytes: number;
+    entryAt: (offset: number, maxObjectBytes: number) => Promise<PackEntry>;
+    offsetOf: (base: string) => number | null;
+  }) {
+    this.#made = new BoundedCache(options.maxCachedBytes);
+    this.#maxObjectBytes = options.maxObjectBytes;
+    this.#entryAt = options.entryAt;
+    this.#offsetOf = options.offsetOf;
+  }
+
+  /**
+   * Null where a base is not in the pack (yet).
+   * @throws MeshError `protocol_error` for a delta that does not fit, and what `entryAt` throws.
+   */
+  async object(first: PackEntry | number, maxBytes: number = this.#maxObjectBytes): Promise<GitObject | null> {
+    const deltas: PackEntry[] = [];
+    let entry: PackEntry | null = typeof first === 'number' ? null : first;
+    let at: number = typeof first === 'number' ? first : first.offset;
+    for (;;) {
+      const known = this.#made.get(at);
+      if (known !== undefined) return this.#build(known, deltas);
+      entry ??= await this.#entryAt(at, deltas.length === 0 ? maxBytes : this.#maxObjectBytes);
+      if (entry.kind !== 'offset delta' && entry.kind !== 'ref delta') {
+        const object = { type: entry.kind, data: entry.data };
+        this.#keep(at, object);
+        return this.#build(object, deltas);
+      }
+      const base = entry.kind === 'offset delta' ? entry.base : this.#offsetOf(entry.base);
+      if (base === null) return null;
+      deltas.push(entry);
+      // Deltas by id can go round in a circle.
+      if (deltas.length > maxChain) throw badPack(`more than ${maxChain} deltas stand on one another`);
+      at = base;
+      entry = null;
+    }
+  }
+
+  #build(base: GitObject, deltas: readonly PackEntry[]): GitObject {
+    let object = base;
+    // The last that was met stands on the base.
+    for (const { offset, data } of [...deltas].reverse()) {
+      object = { type: object.type, data: applyDelta(object.data, data) };
+      this.#keep(offset, object);
+    }
+    return object;
+  }
+
+  #keep(offset: number, object: GitObject): void {
+    this.#made.set(offset, object, object.data.length + 200);
+  }
+}

@@ -1,0 +1,150 @@
+import { MeshError, branchRef, diffTree, isMeshFolder } from '@git-mesh/core';
+import type { Handle, MeshContext, Oid } from '@git-mesh/core';
+import type { Wanted } from './fetch-objects.js';
+import type { ExchangeLimits } from './remote-context.js';
+import type { Rejected } from './remote-fetch.js';
+import { planAdvance, showsMachine, verifyCommits } from './verify.js';
+import type { Reject } from './verify.js';
+
+/** A branch with more entries than this is not taken in. */
+const maxTreeEntries = 500_000;
+/** Refs that are moved at once: their fsyncs go to the disk together. */
+const refsAtOnce = 16;
+/** Branches that are moved in one turn of the store lock. */
+const movesATurn = 512;
+
+export interface Accepted {
+  rejected: Rejected[];
+  /** True where the time or the number of commits ran out: what was accepted stays, the next round goes on from it. */
+  unfinished: boolean;
+}
+
+/**
+ * Checks other machines' branches and moves their accepted tips, a long one in steps of so many commits, oldest first:
+ * each step is durable by itself.
+ */
+export async function acceptBranches(
+  mesh: MeshContext,
+  tips: readonly Wanted[],
+  { limits, isOver }: { limits: ExchangeLimits; isOver: () => boolean },
+): Promise<Accepted> {
+  const rejected: Rejected[] = [];
+  const accepting = new Accepting(mesh, limits, isOver, await mesh.store.local.pins());
+  for (const { handle, oid } of tips) {
+    if (accepting.isSpent) break;
+    const reject = await accepting.branch(handle, oid);
+    if (reject !== null) rejected.push({ handle, tip: oid, kind: reject.problem, message: reject.message });
+  }
+  await accepting.flush();
+  return { rejected, unfinished: accepting.isSpent };
+}
+
+interface Move {
+  expected: Oid | null;
+  next: Oid;
+  key: string;
+}
+
+class Accepting {
+  /** True once something was left over. */
+  isSpent = false;
+  readonly #mesh: MeshContext;
+  readonly #limits: ExchangeLimits;
+  readonly #isOver: () => boolean;
+  readonly #pins: ReadonlyMap<Handle, string>;
+  readonly #moves = new Map<Handle, Move>();
+  #pending = 0;
+  #checked = 0;
+
+  constructor(mesh: MeshContext, limits: ExchangeLimits, isOver: () => boolean, pins: ReadonlyMap<Handle, string>) {
+    this.#mesh = mesh;
+    this.#limits = limits;
+    this.#isOver = isOver;
+    this.#pins = pins;
+  }
+
+  /** Null where the branch is merely behind, or was accepted as far as it came. */
+  async branch(handle: Handle, to: Oid): Promise<Reject | null> {
+    const { config, objects, refs } = this.#mesh.store;
+    const accepted = await refs.read(branchRef(config.ref_prefix, handle));
+    if (accepted === to) return null;
+    const pinned = this.#pins.get(handle) ?? null;
+    const plan = await planAdvance({ objects, handle, mesh: config.mesh.id, accepted, to, pinned });
+    if (plan.kind !== 'advance') return plan.kind === 'reject' ? plan : null;
+    const { machine, commits } = plan;
+    let from = accepted;
+    for (let at = 0; at < commits.length; at += this.#limits.commitsAtOnce) {
+      // The first step of all is made in any case, or a slow fetch would leave no time for it in any round.
+      if (this.#checked > 0 && (this.#isOver() || this.#checked >= this.#limits.commitsAFetch)) {
+        this.isSpent = true;
+        return null;
+      }
+      const step = commits.slice(at, at + this.#limits.commitsAtOnce);
+      const next = step.at(-1) ?? to;
+      const bad = await verifyCommits(objects, step, machine.key);
+      if (bad !== null) return bad;
+      this.#checked += step.length;
+      if (next !== to && !(await showsMachine(objects, next, machine))) continue;
+      const incomplete = await checkConnected(this.#mesh, from, next);
+      if (incomplete !== null) return incomplete;
+      await this.#move(handle, { expected: from, next, key: machine.key }, step.length);
+      from = next;
+    }
+    return null;
+  }
+
+  async #move(handle: Handle, move: Move, commits: number): Promise<void> {
+    const before = this.#moves.get(handle);
+    this.#moves.set(handle, before === undefined ? move : { ...move, expected: before.expected });
+    this.#pending += commits;
+    if (this.#pending >= this.#limits.commitsAtOnce || this.#moves.size >= movesATurn) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#moves.size === 0) return;
+    const { config, local, refs } = this.#mesh.store;
+    const moves = [...this.#moves];
+    this.#moves.clear();
+    this.#pending = 0;
+    await this.#mesh.store.withLock(async () => {
+      await local.pinAll(moves.map(([handle, { key }]) => [handle, key] as const));
+      await inGroups(moves, refsAtOnce, async ([handle, { expected, next }]) => {
+        const ref = branchRef(config.ref_prefix, handle);
+        // Another process may have come first with the same or a later tip: then this one is looked at again next time.
+        if ((await refs.read(ref)) === expected) await refs.update(ref, { expected, next });
+      });
+    });
+  }
+}
+
+/** All of a group end before a failure is thrown: nothing goes on outside of the lock. */
+export async function inGroups<T>(items: readonly T[], size: number, work: (item: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += size) {
+    for (const result of await Promise.allSettled(items.slice(at, at + size).map(work))) {
+      if (result.status === 'rejected') throw result.reason;
+    }
+  }
+}
+
+/** All that the new tip shows is here: a server that left objects out must not become our reader's problem. */
+async function checkConnected(mesh: MeshContext, accepted: Oid | null, to: Oid): Promise<Reject | null> {
+  const { objects } = mesh.store;
+  try {
+    const from = accepted === null ? null : (await objects.commit(accepted)).tree;
+    const changes = diffTree({
+      from,
+      to: (await objects.commit(to)).tree,
+      readTree: (oid) => objects.tree(oid),
+      maxEntries: maxTreeEntries,
+      descend: (path) => path === '' || isMeshFolder(path),
+    });
+    for await (const { path, mode, after } of changes) {
+      if (after === null || mode !== '100644' || (await objects.has(after))) continue;
+      return { kind: 'reject', problem: 'unreadable', message: `${path} is missing from what was fetched` };
+    }
+    return null;
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    return { kind: 'reject', problem: 'unreadable', message: `its files cannot be read: ${error.message}` };
+  }
+}
