@@ -3,6 +3,11 @@ import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';
 import { readWorker } from './worker-file.js';
 
+const acceptedFix =
+  'what was accepted before stays; ask whoever runs that machine, and look with `git log` at what was pushed';
+const ownBranchFix =
+  'another machine took this handle before this one could write there, or two stores use one handle: join under another name with another --dir (git mesh join URL --machine NAME --dir DIR); what is stored here stays readable';
+
 /** What is known of each remote, without any network. */
 async function remoteStatuses(mesh: MeshContext, states: RemoteStates): Promise<RemoteStatus[]> {
   const { config, journal } = mesh.store;
@@ -49,7 +54,7 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
         kind,
         machine: handle,
         message: `the branch of ${handle} on remote ${name} is not accepted: ${message}`,
-        fix: 'what was accepted before stays; ask whoever runs that machine, and look with `git log` at what was pushed',
+        fix: kind === 'own_branch_foreign' ? ownBranchFix : acceptedFix,
       });
     }
   }

@@ -163,6 +163,8 @@ export interface MembershipResult {
   store: string;
   remotes: { name: string; url: string }[];
   writable: boolean;
+  /** Where it is not writable: what that means, why, and what to do. */
+  warning?: string;
 }
 
 export interface Problem {
