@@ -27,7 +27,7 @@ export async function announce(store: Store, remote: SetupRemote): Promise<Annou
     failure = { kind, reason: plainMessage(error).replace(/\.$/, '') };
   }
   try {
-    const there = (await discover(remote)).refs.get(ref);
+    const there = (await discover(remote.transport, remote.shown)).refs.get(ref);
     if (there === undefined) return failure;
     return there === (await store.refs.read(ref)) ? { kind: 'done' } : { kind: 'taken' };
   } catch (error) {

@@ -16,7 +16,10 @@ export interface FirstRoundOptions extends OpenOptions {
  * @param made what exists already, for the message of a failure
  * @throws MeshError that says what was made and how to go on; an unreachable remote is none.
  */
-export async function firstRound(options: FirstRoundOptions, made: string): Promise<RemoteState | null> {
+export async function firstRound(
+  options: FirstRoundOptions,
+  made = `the store at ${options.dir} was made`,
+): Promise<RemoteState | null> {
   options.onProgress?.('first sync');
   try {
     const mesh = await openMesh(options);

@@ -21,7 +21,7 @@ export async function pushFounding(store: Store, remote: SetupRemote): Promise<F
   const charter = charterRef(store.config.ref_prefix);
   let failure: MeshError;
   try {
-    const there = await discover(remote);
+    const there = await discover(remote.transport, remote.shown);
     const state = await standingThere(store, there);
     if (state === 'whole') return { kind: 'done' };
     if (state === 'another mesh') return { kind: 'lost race' };
@@ -49,7 +49,7 @@ export async function pushFounding(store: Store, remote: SetupRemote): Promise<F
 /** What the remote has, and not what it said, tells whether this mesh, another or none was founded. */
 async function whatBecame(store: Store, remote: SetupRemote, failure: MeshError | null): Promise<Founded> {
   try {
-    const there = await discover(remote);
+    const there = await discover(remote.transport, remote.shown);
     const rival = rivalPrefix(store, there);
     const state = await standingThere(store, there);
     if (rival !== null && state !== 'another mesh') return { kind: 'unclear', error: twoMeshes(store, remote, rival) };

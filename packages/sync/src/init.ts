@@ -40,7 +40,7 @@ export async function initMesh(options: InitOptions): Promise<MembershipResult> 
   const store = await standingStore(options);
   if (options.remote === undefined) {
     if (store !== null) throw meshExists(`${standing(store)}, with ${remotesOf(store)}: see git mesh status.`, store);
-    return membershipResult(await make(options, null), { writable: true });
+    return membershipResult(await make(options, null), true);
   }
   await admitRemote({ url: options.remote, dir, env, allowPublic });
   const remote = await setupTransport(options.remote, env);
@@ -53,7 +53,7 @@ export async function initMesh(options: InitOptions): Promise<MembershipResult> 
 
 async function found(options: InitOptions, remote: SetupRemote): Promise<MembershipResult> {
   options.onProgress?.(`looking at ${remote.shown}`);
-  if (meshPrefix(await discover(remote)) !== null) {
+  if (meshPrefix(await discover(remote.transport, remote.shown)) !== null) {
     throw new MeshError(
       'mesh_exists',
       `${remote.shown} already is a mesh, so nothing was made: join it with \`git mesh join ${remote.shown}\`.`,
@@ -145,7 +145,7 @@ async function differences(options: InitOptions, store: Store, remote: SetupRemo
 
 async function completed(options: InitOptions, store: Store, remote: SetupRemote): Promise<MembershipResult> {
   await firstRound(options, `${madeHere(store)} and is in ${remote.shown}`);
-  return membershipResult(store, { writable: true });
+  return membershipResult(store, true);
 }
 
 const madeHere = ({ config, dir }: Store): string =>

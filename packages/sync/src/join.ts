@@ -57,7 +57,7 @@ export async function joinAnew(
 ): Promise<MembershipResult> {
   for (let attempt = 1; ; attempt++) {
     options.onProgress?.(`looking at ${remote.shown}`);
-    const there = await discover(remote);
+    const there = await discover(remote.transport, remote.shown);
     const prefix = meshPrefix(there);
     if (prefix === null) throw noMeshThere(remote.shown);
     if (wanted !== null) requireSame(remote, { asked: wanted.prefix, found: prefix, what: 'branches under' });
@@ -101,8 +101,8 @@ export async function joinAnew(
     }
     const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
     await firstRound(options, made);
-    if (announced.kind === 'done') return membershipResult(store, { writable: true });
-    return membershipResult(store, { writable: false, warning: readOnlyWarning(store, announced) });
+    if (announced.kind === 'done') return membershipResult(store, true);
+    return membershipResult(store, false, readOnlyWarning(store, announced));
   }
 }
 

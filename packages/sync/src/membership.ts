@@ -19,7 +19,6 @@ import { deadlineSignal } from './deadline.js';
 import { newObjects } from './new-objects.js';
 import { refuseStore } from './remote-admission.js';
 import { redactUrl } from './remote-url.js';
-import type { SetupRemote } from './remotes.js';
 import { clock, random } from './system.js';
 import { pushRefs } from './transport/push.js';
 import type { PushedRef, RefUpdate } from './transport/push.js';
@@ -32,7 +31,7 @@ export const setupLimitMs = 120_000;
 export const newUlid = (): Ulid => nextUlid({ now: clock.now(), random, last: null });
 
 /** What a remote has, without fetching any of it. @throws MeshError `not_a_repository` for another machine's store. */
-export async function discover({ transport, shown }: Pick<SetupRemote, 'transport' | 'shown'>): Promise<Advertisement> {
+export async function discover(transport: Transport, shown = 'the remote'): Promise<Advertisement> {
   const { signal, done } = deadlineSignal(20_000);
   try {
     const exchange = await transport.open('git-upload-pack', { signal });
@@ -143,17 +142,15 @@ export async function createBranches(
   }
 }
 
-export function membershipResult(
-  store: Store,
-  remote: { writable: true } | { writable: false; warning: string },
-): MembershipResult {
+export function membershipResult(store: Store, writable: boolean, warning?: string): MembershipResult {
   const { config } = store;
   return {
     mesh: config.mesh,
     machine: config.handle,
     store: store.dir,
     remotes: config.remotes.map(({ name, url }) => ({ name, url: redactUrl(url) })),
-    ...remote,
+    writable,
+    ...(warning === undefined ? {} : { warning }),
   };
 }
 

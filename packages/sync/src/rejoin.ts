@@ -15,7 +15,7 @@ import { hasRemote, meshExists, ownCharter, remotesOf, standing } from './standi
  */
 export async function rejoin(options: JoinOptions, store: Store, remote: SetupRemote): Promise<MembershipResult> {
   options.onProgress?.(`looking at ${remote.shown}`);
-  const { refs } = await discover(remote);
+  const { refs } = await discover(remote.transport, remote.shown);
   if (meshPrefix({ refs }) === null) throw noMeshThere(remote.shown);
   if (refs.get(charterRef(store.config.ref_prefix)) !== (await ownCharter(store))) {
     throw meshExists(
@@ -34,8 +34,8 @@ export async function rejoin(options: JoinOptions, store: Store, remote: SetupRe
   if (announced.kind === 'taken') throw takenMeanwhile(store);
   const state = await firstRound(options, standing(store));
   if (state?.rejected.some(({ handle }) => handle === store.config.handle) === true) throw takenMeanwhile(store);
-  if (announced.kind === 'done') return membershipResult(store, { writable: true });
-  return membershipResult(store, { writable: false, warning: readOnlyWarning(store, announced) });
+  if (announced.kind === 'done') return membershipResult(store, true);
+  return membershipResult(store, false, readOnlyWarning(store, announced));
 }
 
 function refuseOther(options: JoinOptions, store: Store, remote: SetupRemote): void {

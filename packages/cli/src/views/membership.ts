@@ -10,7 +10,7 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
   return (result, { style, visible }) => {
     const name = style.bold(visible(result.mesh.name, 100));
     const lines = [
-      `${verb === 'made' ? 'Made' : 'Joined'} the mesh ${name} as ${style.bold(result.machine)}${result.writable ? '' : ', reading only'}.`,
+      `${verb === 'made' ? 'Made' : 'Joined'} the mesh ${name} as ${style.bold(result.machine)}${result.warning === undefined ? '' : ', reading only'}.`,
       `  store   ${result.store}`,
       ...result.remotes.map((remote) => `  remote  ${visible(remote.url, 500)}`),
     ];
@@ -18,7 +18,7 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
     if (verb === 'made' && remote !== undefined) {
       lines.push(`On another machine: git-mesh join ${shellWord(visible(remote.url, 500))}`);
     }
-    if (result.writable) {
+    if (result.warning === undefined) {
       lines.push(`Next: git-mesh checkin <agent>, or add the server to an agent: git-mesh help mcp`);
     }
     const readOnly = result.warning ?? 'the remote cannot be written from here: others will not see this machine';
