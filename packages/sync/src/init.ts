@@ -76,8 +76,15 @@ async function found(options: InitOptions, remote: SetupRemote): Promise<Members
     case 'lost race':
       // The store was made a moment ago, and nothing in it went anywhere.
       await store.retract();
-      return joinAnew(options, remote, { policy: store.config.policy, prefix: store.config.ref_prefix });
+      return joinInstead(options, remote, store);
   }
+}
+
+/** Another machine founded the mesh a moment earlier. */
+async function joinInstead(options: InitOptions, remote: SetupRemote, { config }: Store): Promise<MembershipResult> {
+  const joined = await joinAnew(options, remote, { policy: config.policy, prefix: config.ref_prefix });
+  const instead = `Another machine founded the mesh in ${remote.shown} at the same moment: this one joined it.`;
+  return { ...joined, warning: joined.warning === undefined ? instead : `${instead} ${joined.warning}` };
 }
 
 /** The store of a new mesh, in its place. */

@@ -163,7 +163,7 @@ export interface MembershipResult {
   store: string;
   remotes: { name: string; url: string }[];
   writable: boolean;
-  /** Where it is not writable: what that means, why, and what to do. */
+  /** What is otherwise than asked for: that this machine reads only, with why and what to do, or joined in place of founding. */
   warning?: string;
 }
 
