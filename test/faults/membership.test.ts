@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Machine } from '../machines.js';
@@ -105,3 +105,26 @@ for (const command of ['init', 'join'] as const) {
     expect(seen.something).toBeGreaterThan(0);
   }, 600_000);
 }
+
+// The hook's parent is the remote's git, and that one's parent the command.
+test.skipIf(process.platform === 'win32').each(['taken', 'refused'])(
+  'init and join that are killed while the remote looks at the push, which is then %s, are finished by the same command',
+  async (verdict) => {
+    const root = scratch();
+    const first = founding(root, 0);
+    const hook = join(first.remote, 'hooks', 'pre-receive');
+    mkdirSync(join(first.remote, 'hooks'), { recursive: true });
+    const script = `#!/bin/sh\nkill -9 $(ps -o ppid= -p $PPID)\nexit ${verdict === 'taken' ? 0 : 1}\n`;
+    const laptop = new Machine(root, 'laptop');
+    for (const attempt of [
+      first,
+      { ...first, machine: laptop, args: ['join', first.remote, '--machine', 'laptop'] as const },
+    ]) {
+      writeFileSync(hook, script, { mode: 0o755 });
+      const ended = await attempt.machine.run(attempt.args);
+      expect(ended.signal, ended.stdout + ended.stderr).toBe('SIGKILL');
+      rmSync(hook);
+      await expectWhole(attempt, 0);
+    }
+  },
+);
