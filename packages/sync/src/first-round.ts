@@ -4,6 +4,7 @@ import type { OpenOptions } from './contract.js';
 import { openMesh } from './open.js';
 import { RemoteStates } from './remote-states.js';
 import { standingStore, unfinished } from './standing-store.js';
+import { withHeartbeat } from './watched-transport.js';
 
 export interface FirstRoundOptions extends OpenOptions {
   onProgress?: (line: string) => void;
@@ -24,7 +25,7 @@ export async function firstRound(
   try {
     const mesh = await openMesh(options);
     try {
-      await mesh.syncNow();
+      await withHeartbeat(options.onProgress, 'first sync', () => mesh.syncNow());
     } finally {
       await mesh.close();
     }

@@ -1,15 +1,19 @@
 import { Branches, charterRef, readCharter, remoteRef } from '@git-mesh/core';
 import type { CharterRecord, MeshContext, Oid, Store } from '@git-mesh/core';
 import type { JoinOptions } from './contract.js';
-import { countedTransport } from './counted-transport.js';
 import { deadlineSignal } from './deadline.js';
-import { noMeshThere, setupLimitMs } from './membership.js';
+import { noMeshThere } from './membership.js';
 import { fetchLimits } from './remote-context.js';
 import { fetchFrom } from './remote-fetch.js';
 import type { SetupRemote } from './remotes.js';
 import { clock, random } from './system.js';
 import { fetchPack } from './transport/fetch.js';
 import type { Advertisement, Transport } from './transport/port.js';
+import { watchedTransport, withHeartbeat } from './watched-transport.js';
+
+/** A large mesh over a slow line takes its time: what ends it is silence. */
+const idleMs = 25_000;
+const longestMs = 6 * 3_600_000;
 
 /**
  * Fetches a mesh into a store that is being made. `accept` sees the charter before anything else is fetched.
@@ -23,18 +27,16 @@ export async function takeIn(
     accept: (charter: CharterRecord) => void;
   },
 ): Promise<void> {
-  const { signal, done } = deadlineSignal(setupLimitMs);
+  const { signal, done } = deadlineSignal(longestMs);
   try {
     const tip = options.there.refs.get(charterRef(store.config.ref_prefix));
     if (tip === undefined) throw noMeshThere(remote.shown);
     options.onProgress?.('fetching the mesh');
-    const transport = countedTransport(remote.transport, options.onProgress);
+    const transport = watchedTransport(remote.transport, { idleMs, onProgress: options.onProgress });
     options.accept(await fetchCharter(store, transport, tip, signal));
     const mesh = setupContext(store, options);
-    await fetchFrom(
-      { mesh, remote: { name: 'origin', url: remote.url, transport }, signal, logger: options.logger },
-      [],
-    );
+    const ctx = { mesh, remote: { name: 'origin', url: remote.url, transport }, signal, logger: options.logger };
+    await withHeartbeat(options.onProgress, 'fetching the mesh and checking it', () => fetchFrom(ctx, []));
   } finally {
     done();
   }
