@@ -1,5 +1,7 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { failingStep } from '../faults/failing-step.js';
 import { Machine, mesh } from '../machines.js';
 import { scratch } from '../scratch.js';
 import { bareRemote, stockGit, writeBranch } from '../stock-git.js';
@@ -76,6 +78,74 @@ test('a handle that exists is not given twice', async () => {
   const error = await new Machine(join(root, 'other'), 'copy').refused(['join', remote, '--machine', 'studio']);
   expect([error.exitCode, error.code, error.name]).toEqual([4, 409, 'handle_taken']);
   expect(error.message).toContain('studio');
+});
+
+test('the same init again is content, another one is told what this store is', async () => {
+  const { machines, remote } = await mesh(['studio']);
+  const again = await machines[0].json(['init', '--remote', remote, '--machine', 'studio']);
+  expect(again).toMatchObject({ machine: 'studio', writable: true });
+  const other = await machines[0].refused(['init', '--remote', remote, '--machine', 'tower']);
+  expect([other.exitCode, other.name]).toEqual([4, 'mesh_exists']);
+  expect(other.message).toMatch(/this machine is studio in the mesh hub/);
+});
+
+test('join of a member says as whom it is one', async () => {
+  const { machines, remote } = await mesh(['studio', 'laptop']);
+  const error = await machines[1].refused(['join', remote, '--machine', 'laptop']);
+  expect(error).toMatchObject({ exitCode: 4, code: 409, name: 'mesh_exists', machine: 'laptop' });
+  expect(error.message).toMatch(/this machine is laptop .*nothing is left to do/);
+});
+
+test('another machine’s store is no remote, and nothing is made from it', async () => {
+  const { machines, root } = await mesh(['studio', 'laptop']);
+  const tower = new Machine(root, 'tower');
+  for (const { store } of machines) {
+    const error = await tower.refused(['join', store, '--machine', 'tower']);
+    expect(error).toMatchObject({ exitCode: 5, name: 'not_a_repository' });
+    expect(error.message).toMatch(/store of a git-mesh machine.*plain bare one/);
+  }
+  expect(existsSync(tower.store)).toBe(false);
+});
+
+test('a store in its remote, or in a folder with other things, is refused', async () => {
+  const { machines, remote, root } = await mesh(['studio']);
+  const tower = new Machine(root, 'tower');
+  const inside = await tower.refused(['join', remote, '--machine', 'tower', '--dir', join(remote, 'store')]);
+  expect(inside).toMatchObject({ exitCode: 2, code: 400 });
+  expect(existsSync(join(remote, 'store'))).toBe(false);
+  const full = await tower.refused(['join', remote, '--machine', 'tower', '--dir', machines[0].root]);
+  expect(full).toMatchObject({ exitCode: 5, name: 'store_unusable' });
+  expect(existsSync(join(machines[0].root, 'mesh'))).toBe(false);
+});
+
+test('a machine that may only read is told so in words and in JSON', async () => {
+  const { remote, root } = await mesh(['studio']);
+  const hook = join(remote, 'hooks', 'pre-receive');
+  mkdirSync(join(remote, 'hooks'), { recursive: true });
+  writeFileSync(hook, '#!/bin/sh\necho "readers only" >&2\nexit 1\n');
+  chmodSync(hook, 0o755);
+  const words = await new Machine(root, 'reader').run(['join', remote, '--machine', 'reader']);
+  expect([words.code, words.stdout]).toEqual([0, expect.stringMatching(/Joined .* as reader, reading only\./)]);
+  expect(words.stderr).toMatch(/readers only.*No other machine sees it.*reader is not reserved.*git mesh sync/);
+  const json = await new Machine(root, 'other').json(['join', remote, '--machine', 'other']);
+  expect(json).toMatchObject({ writable: false, warning: expect.stringMatching(/other is not reserved/) as string });
+});
+
+test('what a killed join left is removed by a worker and by the next join, and that of a live one is not', async () => {
+  const { machines, remote, root } = await mesh(['studio']);
+  const laptop = new Machine(root, 'laptop');
+  const killed = await laptop.run(['join', remote, '--machine', 'laptop'], {
+    env: failingStep(root, { how: 'kill', at: 40 }),
+  });
+  expect(killed.signal).toBe('SIGKILL');
+  const drafts = (machine: Machine): string[] => readdirSync(machine.root).filter((name) => name.includes('.tmp-'));
+  const [draft = ''] = drafts(laptop);
+  expect(draft).not.toBe('');
+  cpSync(join(laptop.root, draft), join(machines[0].root, draft), { recursive: true });
+  await laptop.json(['join', remote, '--machine', 'laptop']);
+  expect(drafts(laptop)).toEqual([]);
+  await machines[0].json(['sync']);
+  expect(drafts(machines[0])).toEqual([]);
 });
 
 test('join where no mesh is, or nothing at all, says which', async () => {

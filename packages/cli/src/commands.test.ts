@@ -251,9 +251,13 @@ describe('init and join', () => {
     const access = { initMesh: record, joinMesh: record };
     await runStubbed(['init', '--remote', '/srv/h.git', '--machine', 'a', '--label', 'l', '--policy', 'roster', '--ref-prefix', 'refs/mesh/', '--json', '--dir', '/d'], { access }); // prettier-ignore
     await runStubbed(['join', 'https://h/x.git', '--json'], { access });
+    await runStubbed(['init', '--remote', 'https://h/x.git', '--allow-public', '--json'], { access });
+    await runStubbed(['join', 'https://h/x.git', '--allow-public', '--json'], { access });
     expect(seen).toEqual([
       { dir: '/d', env: {}, hostname: 'Studio.local', remote: '/srv/h.git', machine: 'a', label: 'l', policy: 'roster', refPrefix: 'refs/mesh/' }, // prettier-ignore
       { dir: '/store', env: {}, hostname: 'Studio.local', url: 'https://h/x.git' },
+      { dir: '/store', env: {}, hostname: 'Studio.local', remote: 'https://h/x.git', allowPublic: true },
+      { dir: '/store', env: {}, hostname: 'Studio.local', url: 'https://h/x.git', allowPublic: true },
     ]);
   });
 

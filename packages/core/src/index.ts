@@ -151,7 +151,7 @@ export { Branches, maxRecordBytes } from './mesh/branches.js';
 export type { Branch } from './mesh/branches.js';
 export { commitsBetween, isAncestor, maxCommits, seqOf } from './mesh/ancestry.js';
 export { journalOwnBranch, readableArrivals } from './mesh/arrivals.js';
-export { readCharter } from './mesh/charter.js';
+export { founderKey, readCharter } from './mesh/charter.js';
 export type { MeshContext } from './mesh/context.js';
 export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';

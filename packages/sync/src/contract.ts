@@ -33,6 +33,8 @@ export interface InitOptions extends OpenOptions {
   label?: string;
   policy?: 'open' | 'roster';
   refPrefix?: string;
+  /** Everyone may read the remote, and that is meant. */
+  allowPublic?: boolean;
   onProgress?: (line: string) => void;
 }
 
@@ -41,14 +43,26 @@ export interface JoinOptions extends OpenOptions {
   machine?: string;
   hostname: string;
   label?: string;
+  /** Everyone may read the remote, and that is meant. */
+  allowPublic?: boolean;
   onProgress?: (line: string) => void;
 }
 
 /** @throws MeshError `no_mesh` when there is no store at `dir`, `store_unusable`, `format_too_new`. */
 export type OpenMeshFunction = (options: OpenOptions) => Promise<OpenMesh>;
-/** @throws MeshError `mesh_exists` when the remote already is a mesh or `dir` already is a store. */
+/**
+ * Called again after it was interrupted, it finishes what is left.
+ *
+ * @throws MeshError `mesh_exists` when the remote already is another mesh or `dir` already is another store, `forbidden`
+ * for a remote that everyone can read.
+ */
 export type InitMeshFunction = (options: InitOptions) => Promise<MembershipResult>;
-/** @throws MeshError `handle_taken`, `not_found` (no mesh there), `mesh_exists` (dir is a store already). */
+/**
+ * Called again after it was interrupted, it finishes what is left.
+ *
+ * @throws MeshError `handle_taken`, `not_found` (no mesh there), `mesh_exists` (dir is a store already, with nothing left
+ * to finish), `forbidden` for a remote that everyone can read.
+ */
 export type JoinMeshFunction = (options: JoinOptions) => Promise<MembershipResult>;
 
 /**

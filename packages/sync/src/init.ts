@@ -1,13 +1,20 @@
-import { rm } from 'node:fs/promises';
-import { MeshError, Store, charterRef, defaultRefPrefix, foundCharter, parseRefPrefix } from '@git-mesh/core';
+import {
+  MeshError,
+  Store,
+  defaultRefPrefix,
+  foundCharter,
+  founderKey,
+  parseHandle,
+  parseRefPrefix,
+} from '@git-mesh/core';
 import type { MembershipResult } from '@git-mesh/core';
 import type { InitOptions } from './contract.js';
-import { firstRound } from './first-round.js';
-import { joinMesh } from './join.js';
+import { diskError, firstRound } from './first-round.js';
+import { nothingMade, pushFounding } from './founding-push.js';
+import { joinAnew } from './join.js';
 import {
   beginBranch,
   chooseHandle,
-  createBranches,
   discover,
   membershipResult,
   meshPrefix,
@@ -15,106 +22,138 @@ import {
   newUlid,
   storeDeps,
 } from './membership.js';
+import { admitRemote } from './remote-admission.js';
 import { setupTransport } from './remotes.js';
 import type { SetupRemote } from './remotes.js';
+import { hasRemote, meshExists, remotesOf, standing, standingStore, unfinished } from './standing-store.js';
 import { clock } from './system.js';
 
-/** Founds a mesh, on a remote or on this machine alone. Two at once on one empty remote: the second becomes a join. */
+/**
+ * Founds a mesh, on a remote or on this machine alone, or finishes a founding that was interrupted. Two at once on one
+ * empty remote: the second becomes a join, where the mesh is what it asked for.
+ */
 export async function initMesh(options: InitOptions): Promise<MembershipResult> {
-  const remote = options.remote === undefined ? null : await setupTransport(options.remote, options.env);
+  const { dir, env, allowPublic = false } = options;
+  // What cannot be used is said before anything is asked or made.
+  if (options.machine !== undefined) parseHandle(options.machine);
+  if (options.refPrefix !== undefined) parseRefPrefix(options.refPrefix);
+  const store = await standingStore(options);
+  if (options.remote === undefined) {
+    if (store !== null) throw meshExists(`${standing(store)}, with ${remotesOf(store)}: see git mesh status.`, store);
+    return membershipResult(await make(options, null), true);
+  }
+  await admitRemote({ url: options.remote, dir, env, allowPublic });
+  const remote = await setupTransport(options.remote, env);
   try {
-    return await found(options, remote);
+    return store === null ? await found(options, remote) : await finish(options, store, remote);
   } finally {
-    await remote?.dispose();
+    await remote.dispose();
   }
 }
 
-async function found(options: InitOptions, remote: SetupRemote | null): Promise<MembershipResult> {
-  const prefix = options.refPrefix === undefined ? defaultRefPrefix : parseRefPrefix(options.refPrefix);
-  const handle = chooseHandle({ machine: options.machine, hostname: options.hostname, taken: new Set() });
-  if (remote !== null) {
-    options.onProgress?.(`looking at ${remote.shown}`);
-    if (meshPrefix(await discover(remote.transport)) !== null) throw meshExists(remote.shown);
+async function found(options: InitOptions, remote: SetupRemote): Promise<MembershipResult> {
+  options.onProgress?.(`looking at ${remote.shown}`);
+  if (meshPrefix(await discover(remote.transport, remote.shown)) !== null) {
+    throw new MeshError(
+      'mesh_exists',
+      `${remote.shown} already is a mesh, so nothing was made: join it with \`git mesh join ${remote.shown}\`.`,
+    );
   }
+  const store = await make(options, remote);
+  options.onProgress?.('pushing the charter');
+  const founded = await pushFounding(store, remote);
+  switch (founded.kind) {
+    case 'done':
+      return completed(options, store, remote);
+    case 'unclear':
+      throw unfinished(
+        founded.error,
+        `${madeHere(store)}, and what reached ${remote.shown} of it is not whole or not known`,
+      );
+    case 'refused':
+      await store.retract();
+      throw nothingMade(founded.error);
+    case 'lost race':
+      // The store was made a moment ago, and nothing in it went anywhere.
+      await store.retract();
+      return joinInstead(options, remote, store);
+  }
+}
+
+/** Another machine founded the mesh a moment earlier. */
+async function joinInstead(options: InitOptions, remote: SetupRemote, { config }: Store): Promise<MembershipResult> {
+  const joined = await joinAnew(options, remote, { policy: config.policy, prefix: config.ref_prefix });
+  const instead = `Another machine founded the mesh in ${remote.shown} at the same moment: this one joined it.`;
+  return { ...joined, warning: joined.warning === undefined ? instead : `${instead} ${joined.warning}` };
+}
+
+/** The store of a new mesh, in its place. */
+async function make(options: InitOptions, remote: SetupRemote | null): Promise<Store> {
+  const handle = chooseHandle({ machine: options.machine, hostname: options.hostname, taken: new Set() });
   const config = newConfig({
     handle,
     label: options.label,
     policy: options.policy ?? 'open',
-    prefix,
+    prefix: options.refPrefix === undefined ? defaultRefPrefix : parseRefPrefix(options.refPrefix),
     mesh: { id: newUlid(), name: remote?.name ?? handle },
     remote: remote?.url ?? null,
   });
   const building = await Store.create(options.dir, { config }, storeDeps(options));
-  let store: Store;
   try {
     await foundCharter(building.store, clock.now());
     await beginBranch(building.store);
     // Do not reorder: a mesh on the remote without its founder's store would be nobody's.
-    store = await building.publish();
+    return await building.publish();
   } catch (error) {
     await building.discard();
-    throw error;
+    throw diskError(error);
   }
-  if (remote === null) return membershipResult(store, true);
-  options.onProgress?.('pushing the charter');
-  const outcome = await pushMesh(store, remote);
-  if (outcome === 'done' || outcome === 'unknown') {
-    await firstRound(options);
-    return membershipResult(store, outcome === 'done');
-  }
-  // The store was made a moment ago, and nothing in it went anywhere.
-  await rm(options.dir, { recursive: true, force: true });
-  if (outcome === 'lost race') return joinMesh({ ...options, url: remote.url });
-  throw outcome;
 }
 
-/** `unknown`: the remote broke off and cannot be asked what became of it; rounds push what is missing there. */
-type Outcome = 'done' | 'lost race' | 'unknown' | MeshError;
+/** `init` where a store stands: it may be the one that the same command made before it was interrupted. */
+async function finish(options: InitOptions, store: Store, remote: SetupRemote): Promise<MembershipResult> {
+  const other = await differences(options, store, remote);
+  if (other.length > 0) {
+    throw meshExists(`${standing(store)}, ${other.join(', ')}. Give another --dir for another mesh.`, store);
+  }
+  options.onProgress?.(`looking at ${remote.shown}`);
+  const founded = await pushFounding(store, remote);
+  switch (founded.kind) {
+    case 'done':
+      return completed(options, store, remote);
+    case 'refused':
+    case 'unclear':
+      throw unfinished(founded.error, madeHere(store));
+    case 'lost race':
+      throw meshExists(
+        `${standing(store)}, a mesh that is not on ${remote.shown}, where another mesh is: remove the folder, or give another ` +
+          `--dir, and join that mesh with \`git mesh join ${remote.shown}\`.`,
+        store,
+      );
+  }
+}
 
-async function pushMesh(store: Store, remote: SetupRemote): Promise<Outcome> {
+async function differences(options: InitOptions, store: Store, remote: SetupRemote): Promise<string[]> {
   const { config } = store;
-  const charter = charterRef(config.ref_prefix);
-  let failure: MeshError;
-  try {
-    const there = await discover(remote.transport);
-    if (meshPrefix(there) !== null) return 'lost race';
-    const branches = [
-      { ref: charter, source: charter },
-      { ref: store.branch, source: store.branch },
-      // A plain `git clone` of a repository that is a mesh and nothing else shows what it is.
-      ...(there.refs.size === 0 ? [{ ref: 'refs/heads/main', source: charter }] : []),
-    ];
-    const results = await createBranches(store, remote.transport, branches);
-    const refused = results.find(({ ok }) => !ok);
-    if (refused === undefined) return 'done';
-    failure = new MeshError(
-      'push_refused',
-      `${remote.shown} refused ${refused.ref}: ${refused.reason ?? 'no reason given'}. Nothing was made here: ` +
-        'founding a mesh needs the right to create branches there.',
-    );
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    failure = error;
-  }
-  return whatBecame(store, remote, failure);
+  const founder = (await founderKey(store)) === store.signer.publicKey;
+  const asked = (option: string | undefined, has: string, what: string): string[] =>
+    option === undefined || option === has ? [] : [`${what} ${has} and not ${option}`];
+  return [
+    ...(founder ? [] : ['which another machine founded']),
+    ...(hasRemote(store, remote.url)
+      ? []
+      : [`with ${remotesOf(store)} and not ${remote.shown} (\`git mesh remote add NAME URL\` adds one)`]),
+    ...asked(options.machine, config.handle, 'called'),
+    ...asked(options.policy, config.policy, 'with the policy'),
+    ...asked(options.refPrefix, config.ref_prefix, 'with branches under'),
+    ...asked(options.label, config.label ?? '', 'with the label'),
+  ];
 }
 
-/** What the remote has, and not what it said, tells whether this mesh, another or none was founded. */
-async function whatBecame(store: Store, remote: SetupRemote, failure: MeshError): Promise<Outcome> {
-  try {
-    const there = await discover(remote.transport);
-    if (meshPrefix(there) === null) return failure;
-    const charter = charterRef(store.config.ref_prefix);
-    return there.refs.get(charter) === (await store.refs.read(charter)) ? 'done' : 'lost race';
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    return 'unknown';
-  }
+async function completed(options: InitOptions, store: Store, remote: SetupRemote): Promise<MembershipResult> {
+  await firstRound(options, `${madeHere(store)} and is in ${remote.shown}`);
+  return membershipResult(store, true);
 }
 
-function meshExists(shown: string): MeshError {
-  return new MeshError(
-    'mesh_exists',
-    `${shown} already is a mesh, so nothing was made: join it with \`git mesh join ${shown}\`.`,
-  );
-}
+const madeHere = ({ config, dir }: Store): string =>
+  `the mesh ${config.mesh.name} was founded as ${config.handle}, with its store at ${dir}`;

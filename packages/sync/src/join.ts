@@ -1,13 +1,11 @@
-import { rm } from 'node:fs/promises';
-import { Branches, MeshError, Store, charterRef, readCharter, remoteRef } from '@git-mesh/core';
-import type { MembershipResult, MeshContext, Oid } from '@git-mesh/core';
+import { MeshError, Store, parseHandle } from '@git-mesh/core';
+import type { MembershipResult } from '@git-mesh/core';
+import { announce, readOnlyWarning } from './announce.js';
 import type { JoinOptions } from './contract.js';
-import { deadlineSignal } from './deadline.js';
-import { firstRound } from './first-round.js';
+import { diskError, firstRound } from './first-round.js';
 import {
   beginBranch,
   chooseHandle,
-  createBranches,
   discover,
   handleTaken,
   handlesIn,
@@ -15,36 +13,54 @@ import {
   meshPrefix,
   newConfig,
   newUlid,
-  setupLimitMs,
+  noMeshThere,
   storeDeps,
 } from './membership.js';
-import { fetchLimits } from './remote-context.js';
-import { fetchFrom } from './remote-fetch.js';
+import { rejoin } from './rejoin.js';
+import { admitRemote } from './remote-admission.js';
 import { setupTransport } from './remotes.js';
 import type { SetupRemote } from './remotes.js';
-import { clock, random } from './system.js';
-import { fetchPack } from './transport/fetch.js';
-import type { Advertisement, Transport } from './transport/port.js';
+import { standingStore } from './standing-store.js';
+import { takeIn } from './take-in.js';
 
 /** How often a default handle that somebody else took meanwhile is chosen anew. */
 const maxAttempts = 5;
 
-/** Joins the mesh of a remote under a handle of its own. Without write access the machine reads only, and says so. */
+/** What the mesh must be where its joining stands in for a founding that came too late. */
+export interface Wanted {
+  policy: 'open' | 'roster';
+  prefix: string;
+}
+
+/**
+ * Joins the mesh of a remote under a handle of its own, or finishes a join that was interrupted. Without write access the
+ * machine reads only, and says so.
+ */
 export async function joinMesh(options: JoinOptions): Promise<MembershipResult> {
-  const remote = await setupTransport(options.url, options.env);
+  const { url, dir, env, allowPublic = false } = options;
+  if (options.machine !== undefined) parseHandle(options.machine);
+  const store = await standingStore(options);
+  await admitRemote({ url, dir, env, allowPublic });
+  const remote = await setupTransport(url, env);
   try {
-    return await join(options, remote);
+    return store === null ? await joinAnew(options, remote, null) : await rejoin(options, store, remote);
   } finally {
     await remote.dispose();
   }
 }
 
-async function join(options: JoinOptions, remote: SetupRemote): Promise<MembershipResult> {
+/** @throws MeshError `mesh_exists` where the mesh is not what is `wanted`. */
+export async function joinAnew(
+  options: Omit<JoinOptions, 'url'>,
+  remote: SetupRemote,
+  wanted: Wanted | null,
+): Promise<MembershipResult> {
   for (let attempt = 1; ; attempt++) {
     options.onProgress?.(`looking at ${remote.shown}`);
-    const there = await discover(remote.transport);
+    const there = await discover(remote.transport, remote.shown);
     const prefix = meshPrefix(there);
     if (prefix === null) throw noMeshThere(remote.shown);
+    if (wanted !== null) requireSame(remote, { asked: wanted.prefix, found: prefix, what: 'branches under' });
     const handle = chooseHandle({
       machine: options.machine,
       hostname: options.hostname,
@@ -62,93 +78,43 @@ async function join(options: JoinOptions, remote: SetupRemote): Promise<Membersh
     const building = await Store.create(options.dir, { config }, storeDeps(options));
     let store: Store;
     try {
-      await takeIn(building.store, remote.transport, there, options);
+      await takeIn(building.store, remote, {
+        ...options,
+        there,
+        accept: ({ policy }) => {
+          if (wanted !== null) requireSame(remote, { asked: wanted.policy, found: policy, what: 'the policy' });
+        },
+      });
       await beginBranch(building.store);
       store = await building.publish();
     } catch (error) {
       await building.discard();
-      throw error;
+      throw diskError(error);
     }
     options.onProgress?.(`announcing ${handle}`);
-    const outcome = await announce(store, remote.transport);
-    if (outcome === 'taken') {
+    const announced = await announce(store, remote);
+    if (announced.kind === 'taken') {
       // The store was made a moment ago, and nothing in it went anywhere.
-      await rm(options.dir, { recursive: true, force: true });
+      await store.retract();
       if (options.machine !== undefined || attempt >= maxAttempts) throw handleTaken(handle);
       continue;
     }
-    await firstRound(options);
-    return membershipResult(store, outcome === 'done');
+    const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
+    await firstRound(options, made);
+    if (announced.kind === 'done') return membershipResult(store, true);
+    return membershipResult(store, false, readOnlyWarning(store, announced));
   }
 }
 
-async function takeIn(store: Store, transport: Transport, there: Advertisement, options: JoinOptions): Promise<void> {
-  const { signal, done } = deadlineSignal(setupLimitMs);
-  try {
-    const tip = there.refs.get(charterRef(store.config.ref_prefix));
-    if (tip === undefined) throw noMeshThere(options.url);
-    options.onProgress?.('fetching the mesh');
-    await fetchCharter(store, transport, tip, signal);
-    const remote = { name: 'origin', url: options.url, transport };
-    await fetchFrom({ mesh: setupContext(store, options), remote, signal, logger: options.logger }, []);
-  } finally {
-    done();
-  }
-}
-
-async function fetchCharter(store: Store, transport: Transport, tip: Oid, signal: AbortSignal): Promise<void> {
-  const exchange = await transport.open('git-upload-pack', { signal });
-  try {
-    const pack = await fetchPack(exchange, { wants: [tip], haves: [], signal, maxBytes: fetchLimits.maxPackBytes });
-    await store.objects.installPack(pack, { maxObjectBytes: fetchLimits.maxObjectBytes });
-  } finally {
-    await exchange.close();
-  }
-  const charter = await readCharter(store.objects, tip);
-  await store.saveConfig({
-    ...store.config,
-    mesh: { id: charter.mesh, name: charter.name },
-    policy: charter.policy,
-  });
-  await store.refs.update(charterRef(store.config.ref_prefix), { expected: null, next: tip });
-  await store.refs.update(remoteRef('origin', store.config.ref_prefix, '_charter'), { expected: null, next: tip });
-}
-
-/** A store that nobody else has seen yet has no synchronisation of its own. */
-function setupContext(store: Store, options: JoinOptions): MeshContext {
-  return {
-    store,
-    branches: new Branches(store),
-    clock,
-    random,
-    logger: options.logger,
-    platform: process.platform,
-    syncer: {
-      round: () => Promise.resolve(),
-      summary: () => Promise.resolve({ state: 'none', last_ok_at: null, queued: 0, error: null }),
-      workerAlive: () => Promise.resolve(false),
-      arrival: () => Promise.resolve(),
-    },
-  };
-}
-
-/** Creates the own branch on the remote. */
-async function announce(store: Store, transport: Transport): Promise<'done' | 'taken' | 'read-only'> {
-  const ref = store.branch;
-  try {
-    const [result] = await createBranches(store, transport, [{ ref, source: ref }]);
-    if (result === undefined || result.ok) return 'done';
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    // Who may not push may read all the same; status keeps saying why nothing gets out.
-    return 'read-only';
-  }
-  return handlesIn(await discover(transport), store.config.ref_prefix).has(store.config.handle) ? 'taken' : 'read-only';
-}
-
-function noMeshThere(shown: string): MeshError {
-  return new MeshError(
-    'not_found',
-    `There is no mesh at ${shown} (no branch _charter): found one with \`git mesh init --remote ${shown}\`.`,
+function requireSame(
+  remote: SetupRemote,
+  { asked, found, what }: { asked: string; found: string; what: string },
+): void {
+  if (asked === found) return;
+  throw new MeshError(
+    'mesh_exists',
+    `${remote.shown} became a mesh a moment ago, founded by another machine with ${what} ${found}, where ${asked} was asked for. ` +
+      `Nothing was made here. Join it as it is with \`git mesh join ${remote.shown}\`, or take another repository.`,
+    { data: { asked, found } },
   );
 }

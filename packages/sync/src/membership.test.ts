@@ -117,6 +117,8 @@ test('two inits at once on one empty remote make one mesh, which the second join
     expect(new Set(made.map(({ mesh }) => mesh.id)).size).toBe(1);
     expect(made.map(({ machine }) => machine).sort()).toEqual(['host', 'host-2']);
     expect(made.map(({ writable }) => writable)).toEqual([true, true]);
+    const told = made.map(({ warning }) => warning).filter((warning) => warning !== undefined);
+    expect(told).toEqual([expect.stringContaining('this one joined it') as string]);
     expect(refs()).toEqual([
       'refs/heads/main',
       ...['_charter', 'host', 'host-2'].map((name) => `refs/heads/mesh/${name}`),

@@ -17,6 +17,7 @@ import type { Handle, MembershipResult, StoreConfig, StoreDeps, Ulid } from '@gi
 import type { OpenOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { newObjects } from './new-objects.js';
+import { refuseStore } from './remote-admission.js';
 import { redactUrl } from './remote-url.js';
 import { clock, random } from './system.js';
 import { pushRefs } from './transport/push.js';
@@ -29,12 +30,13 @@ export const setupLimitMs = 120_000;
 
 export const newUlid = (): Ulid => nextUlid({ now: clock.now(), random, last: null });
 
-/** What a remote has, without fetching any of it. */
-export async function discover(transport: Transport): Promise<Advertisement> {
+/** What a remote has, without fetching any of it. @throws MeshError `not_a_repository` for another machine's store. */
+export async function discover(transport: Transport, shown = 'the remote'): Promise<Advertisement> {
   const { signal, done } = deadlineSignal(20_000);
   try {
     const exchange = await transport.open('git-upload-pack', { signal });
     await exchange.close();
+    refuseStore(exchange.advertised, shown);
     return exchange.advertised;
   } finally {
     done();
@@ -42,10 +44,17 @@ export async function discover(transport: Transport): Promise<Advertisement> {
 }
 
 /** The prefix of the mesh in a repository, by its charter; null where there is none. @throws MeshError `invalid_argument`. */
-export function meshPrefix({ refs }: Advertisement): string | null {
+export function meshPrefix({ refs }: Pick<Advertisement, 'refs'>): string | null {
   if (refs.has(charterRef(defaultRefPrefix))) return defaultRefPrefix;
   const charter = [...refs.keys()].find((ref) => ref.endsWith('/_charter'));
   return charter === undefined ? null : parseRefPrefix(charter.slice(0, -'_charter'.length));
+}
+
+export function noMeshThere(shown: string): MeshError {
+  return new MeshError(
+    'not_found',
+    `There is no mesh at ${shown} (no branch _charter): found one with \`git mesh init --remote ${shown}\`.`,
+  );
 }
 
 /** The handle asked for, or the host's name with `-2`, `-3`… where it is taken. @throws MeshError `handle_taken`. */
@@ -133,7 +142,7 @@ export async function createBranches(
   }
 }
 
-export function membershipResult(store: Store, writable: boolean): MembershipResult {
+export function membershipResult(store: Store, writable: boolean, warning?: string): MembershipResult {
   const { config } = store;
   return {
     mesh: config.mesh,
@@ -141,6 +150,7 @@ export function membershipResult(store: Store, writable: boolean): MembershipRes
     store: store.dir,
     remotes: config.remotes.map(({ name, url }) => ({ name, url: redactUrl(url) })),
     writable,
+    ...(warning === undefined ? {} : { warning }),
   };
 }
 

@@ -10,6 +10,7 @@ import { RoundQueue } from './round-queue.js';
 import { clock, random } from './system.js';
 import { syncFacts, syncSummary } from './sync-facts.js';
 import { arrivalOf } from './arrival.js';
+import { sweepLeftovers } from './sweep-leftovers.js';
 import { Wake } from './wake.js';
 import { within } from './within.js';
 import { Worker } from './worker.js';
@@ -66,6 +67,7 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
       worker.start();
     },
     syncNow: async (wanted = {}) => {
+      await sweepLeftovers(store, logger);
       const all = rounds.run({ deadlineMs: syncNowLimitMs, ignoreBackoff: true });
       await within(all, 2 * syncNowLimitMs, wanted.signal);
       return syncer.summary();

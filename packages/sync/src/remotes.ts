@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { visibleText } from '@git-mesh/core';
+import { MeshError, errnoOf, visibleText } from '@git-mesh/core';
 import { writeGitConfig } from './git-env.js';
 import type { Env } from './git-env.js';
 import { refuseToStoreSecret } from './http-url.js';
@@ -43,7 +43,7 @@ export async function setupTransport(url: string, env: Env): Promise<SetupRemote
   const parsed = parseRemoteUrl(url, { cwd: process.cwd() });
   if (parsed.kind === 'http') refuseToStoreSecret(parsed.url);
   // Holds the configuration of the git processes for as long as the transport is used.
-  const stateDir = await mkdtemp(join(tmpdir(), 'git-mesh-'));
+  const stateDir = await temporaryFolder();
   const dispose = (): Promise<void> => rm(stateDir, { recursive: true, force: true });
   try {
     const [remote] = await openRemotes({ remotes: [{ name: 'origin', url: parsed.url }], stateDir, env });
@@ -55,5 +55,20 @@ export async function setupTransport(url: string, env: Env): Promise<SetupRemote
   } catch (error) {
     await dispose();
     throw error;
+  }
+}
+
+async function temporaryFolder(): Promise<string> {
+  try {
+    return await mkdtemp(join(tmpdir(), 'git-mesh-'));
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === undefined) throw error;
+    const full = code === 'ENOSPC' || code === 'EDQUOT';
+    throw new MeshError(
+      full ? 'disk_full' : 'read_only',
+      `no folder could be made in ${tmpdir()} (${code}), where git's configuration is put for the while: nothing was stored; ${full ? 'free some space' : 'make it writable, or name another one in TMPDIR'} and try again`,
+      { cause: error },
+    );
   }
 }

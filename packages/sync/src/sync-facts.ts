@@ -69,13 +69,15 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
       problems.push({
         kind,
         machine: handle,
-        message: `the branch of ${handle} on remote ${name} is not accepted: ${message}`,
+        message: `${subject(handle)} on remote ${name} is not accepted: ${message}`,
         fix: handle === own ? remoteAdvice(kind) : rejectedAdvice(kind, { handle, tip, dir: mesh.store.dir }),
       });
     }
   }
   return { worker: worker === null ? null : { state: 'running', ...worker }, remotes, problems };
 }
+
+const subject = (handle: string): string => (handle === '_charter' ? 'the charter' : `the branch of ${handle}`);
 
 /** What a person can do about another machine's branch that is not accepted. What was accepted before stays. */
 function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; tip: string; dir: string }): string {
@@ -89,6 +91,14 @@ function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; ti
     case 'unsigned':
     case 'foreign_commit':
       return `somebody committed to the branch of ${handle} without git-mesh: ask whoever runs it, and have the branch put back to its last own commit (${look})`;
+    case 'charter_changed':
+      return `the mesh goes on with the charter it was founded with; ask whoever has the right to push there who changed it, and have the branch _charter put back (${look})`;
+    case 'broken_ref':
+      return `the repository there is damaged at this branch: whoever runs the server repairs or deletes the ref (git fsck there names it), and ${handle} pushes its branch again`;
+    case 'too_large':
+      return `nothing of a mesh is that large: ask whoever runs ${handle}; its branch goes on here once the object is gone from it`;
+    case 'unfetchable':
+      return `the repository there lacks a part of this branch: whoever runs the server looks with git fsck; ${handle} can push its branch again once the broken one is deleted there`;
     default:
       return `its newest commit cannot be read: it is looked at again when the branch moves; ask whoever runs ${handle}, or the server (${look})`;
   }

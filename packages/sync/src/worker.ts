@@ -8,6 +8,7 @@ import { plainMessage } from './redact.js';
 import type { Remote } from './remote-context.js';
 import { roundLimitMs } from './round.js';
 import type { RoundOptions } from './round.js';
+import { sweepLeftovers } from './sweep-leftovers.js';
 import { watchPaths } from './watch.js';
 import type { PathWatch } from './watch.js';
 
@@ -90,6 +91,7 @@ export class Worker {
 
   async #work(): Promise<void> {
     const { mesh, logger } = this.#options;
+    await sweepLeftovers(mesh.store, logger);
     let poll: number | null = null;
     let lastState = '';
     let lastActivityAt: number | null = mesh.clock.now();

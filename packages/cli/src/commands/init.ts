@@ -11,6 +11,7 @@ interface InitFlags {
   label?: string;
   policy?: 'open' | 'roster';
   refPrefix?: string;
+  allowPublic?: boolean;
 }
 
 export function registerInit(program: Command, cli: Cli): void {
@@ -19,13 +20,15 @@ export function registerInit(program: Command, cli: Cli): void {
     .summary('make a new mesh')
     .description(
       'Make a new mesh with this machine as its first. With --remote the mesh lives in that empty repository and ' +
-        'other machines can join it; without, it is a mesh of one machine.',
+        'other machines can join it; without, it is a mesh of one machine. Run again after it was interrupted, it ' +
+        'finishes what is left.',
     )
-    .option('--remote <url>', 'the shared repository: the path or file:// URL of a bare repository')
+    .option('--remote <url>', 'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL')
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
     .addOption(new Option('--policy <policy>', 'who counts as a member').choices(['open', 'roster']))
     .option('--ref-prefix <prefix>', 'where the branches live (default: refs/heads/mesh/)')
+    .option('--allow-public', 'the repository may be one that everyone can read')
     .addHelpText(
       'after',
       examples(
@@ -49,6 +52,7 @@ export function registerInit(program: Command, cli: Cli): void {
             label: flags.label,
             policy: flags.policy,
             refPrefix: flags.refPrefix,
+            allowPublic: flags.allowPublic,
             onProgress: call.onProgress,
           }),
         });

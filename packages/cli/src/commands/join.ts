@@ -8,16 +8,21 @@ import { absoluteRemote } from '../remote-location.js';
 interface JoinFlags {
   machine?: string;
   label?: string;
+  allowPublic?: boolean;
 }
 
 export function registerJoin(program: Command, cli: Cli): void {
   program
     .command('join')
     .summary('join a mesh from this machine')
-    .description('Join the mesh in a shared repository. This machine gets a store, a key and a branch of its own.')
-    .argument('<url>', 'the shared repository: the path or file:// URL of a bare repository')
+    .description(
+      'Join the mesh in a shared repository. This machine gets a store, a key and a branch of its own. ' +
+        'Run again after it was interrupted, it finishes what is left.',
+    )
+    .argument('<url>', 'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL')
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
+    .option('--allow-public', 'the repository may be one that everyone can read')
     .addHelpText(
       'after',
       examples(
@@ -35,7 +40,12 @@ export function registerJoin(program: Command, cli: Cli): void {
           logger: call.logger,
           hostname: runtime.hostname(),
           url: absoluteRemote(url, runtime.cwd()),
-          ...defined({ machine: flags.machine, label: flags.label, onProgress: call.onProgress }),
+          ...defined({
+            machine: flags.machine,
+            label: flags.label,
+            allowPublic: flags.allowPublic,
+            onProgress: call.onProgress,
+          }),
         });
         const { membershipView } = await import('../views/membership.js');
         await call.show(result, membershipView('joined'));

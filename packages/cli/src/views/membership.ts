@@ -8,9 +8,11 @@ const shellWord = (text: string): string =>
 /** For `init` and `join`, which differ in one word. */
 export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult> {
   return (result, { style, visible }) => {
+    const { warning, writable } = result;
+    const readsOnly = !writable && warning !== undefined;
     const name = style.bold(visible(result.mesh.name, 100));
     const lines = [
-      `${verb === 'made' ? 'Made' : 'Joined'} the mesh ${name} as ${style.bold(result.machine)}.`,
+      `${verb === 'made' ? 'Made' : 'Joined'} the mesh ${name} as ${style.bold(result.machine)}${readsOnly ? ', reading only' : ''}.`,
       `  store   ${result.store}`,
       ...result.remotes.map((remote) => `  remote  ${visible(remote.url, 500)}`),
     ];
@@ -18,10 +20,10 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
     if (verb === 'made' && remote !== undefined) {
       lines.push(`On another machine: git-mesh join ${shellWord(visible(remote.url, 500))}`);
     }
-    lines.push(`Next: git-mesh checkin <agent>, or add the server to an agent: git-mesh help mcp`);
-    const warnings = result.writable
-      ? []
-      : ['the remote cannot be written from here: others will not see this machine'];
+    // Nobody would see the agent.
+    if (!readsOnly) lines.push(`Next: git-mesh checkin <agent>, or add the server to an agent: git-mesh help mcp`);
+    const unexplained = writable ? [] : ['the remote cannot be written from here: others will not see this machine'];
+    const warnings = warning === undefined ? unexplained : [visible(warning, 2000)];
     return { text: lines.join('\n'), kind: 'confirmation', warnings };
   };
 }

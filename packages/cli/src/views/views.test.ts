@@ -124,6 +124,15 @@ describe('what people read', () => {
     expect(membershipView('made')({ ...made(''), remotes: [] }, context).text).not.toContain('On another');
   });
 
+  it('says of a machine that may only read that it does, with what that means', () => {
+    const reading = { mesh: { id: 'X', name: 'team' }, machine: 'r', store: '/s', remotes: [], writable: false, warning: 'read only\u001b[2J' } as unknown as MembershipResult; // prettier-ignore
+    const view = membershipView('joined')(reading, context);
+    expect(view.text).toMatch(/^Joined the mesh team as r, reading only\.$/m);
+    expect(view.text).not.toContain('Next');
+    expect(view.warnings).toEqual([expect.stringMatching(/^read only/)]);
+    expectHarmless(allText(view));
+  });
+
   it('counts one thing as one', () => {
     const status = { mesh: { id: 'X', name: 'team' }, machine: 'studio', store: '/s', format: 1, policy: 'open', worker: null, remotes: [], agents: { alive: 0, known: 0 }, journal: { highest: 1, entries: 1 }, problems: [] }; // prettier-ignore
     expect(statusView(status as never, context).text).toContain('journal  1 entry, last message #1');

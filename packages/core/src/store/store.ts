@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import type { Clock, RandomBytes } from '../domain/clock.js';
 import type { RefName } from '../domain/ids.js';
@@ -6,12 +5,11 @@ import { branchRef } from '../domain/ref-names.js';
 import { MeshError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { configPath, readConfig, writeConfig } from './config.js';
-import { readIfThere, sweepTemporary, writeDurable } from './durable-fs.js';
+import { readIfThere, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { errnoOf, isErrno } from './fs.js';
 import { bareConfig, checkRepositoryFormat } from './git-config.js';
 import { guardedFs } from './guarded-fs.js';
-import { sweepClaims } from './holder-locks.js';
 import { FileJournal } from './journal.js';
 import { MachineKey, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
@@ -19,7 +17,9 @@ import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
 import type { Journal, LocalState, Objects, Refs, Signer, StoreConfig } from './ports.js';
 import { StoreRefs } from './refs.js';
+import { draftPath, forgetMaker, nameMaker, sweepDrafts } from './store-draft.js';
 import { StoreLock, lockPath } from './store-lock.js';
+import { sweepStore } from './sweep.js';
 
 export interface StoreDeps {
   /** The disk; the real one when left out. */
@@ -56,11 +56,13 @@ export class Store {
   readonly local: LocalState;
   readonly signer: Signer;
   readonly #lock: StoreLock;
+  readonly #raw: Fs;
   #config: StoreConfig;
 
   private constructor(dir: string, fs: Fs, deps: StoreDeps, parts: { config: StoreConfig; key: MachineKey }) {
     this.dir = dir;
     this.fs = fs;
+    this.#raw = deps.fs ?? nodeFs;
     this.clock = deps.clock;
     this.random = deps.random;
     this.logger = deps.logger;
@@ -83,6 +85,17 @@ export class Store {
   }
 
   /**
+   * Looks whether a store may be made at `dir`, and removes what killed processes left of ones they made there.
+   * @throws MeshError `mesh_exists` when `dir` is a store already, `store_unusable` when something else is there.
+   */
+  static async prepare(dir: string, deps: Pick<StoreDeps, 'fs'> = {}): Promise<void> {
+    const place = resolve(dir);
+    const outside = guardedFs(deps.fs ?? nodeFs, dirname(place), { as: storeAt(place) });
+    await checkVacant(outside, place);
+    await sweepDrafts(outside, place);
+  }
+
+  /**
    * Makes a store with a new key (or `key`) in a temporary folder beside `dir`.
    * @throws MeshError `mesh_exists` when `dir` is a store already, `store_unusable` when something else is there.
    */
@@ -94,14 +107,16 @@ export class Store {
     const place = resolve(dir);
     const raw = deps.fs ?? nodeFs;
     const outside = guardedFs(raw, dirname(place), { as: storeAt(place) });
-    await checkVacant(outside, place);
+    await Store.prepare(place, deps);
     await outside.makeFolder(dirname(place));
-    const draft = `${place}.tmp-${randomBytes(6).toString('hex')}`;
+    const draft = draftPath(place);
     const fs = guardedFs(raw, draft, { as: storeAt(place) });
     const key = make.key ?? MachineKey.generate(deps.random);
     const discard = (): Promise<void> => fs.removeAll(draft);
     try {
-      for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'mesh']) {
+      await fs.makeFolder(join(draft, 'mesh'));
+      await nameMaker(fs, draft);
+      for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {
         await fs.makeFolder(join(draft, folder));
       }
       await writeDurable(fs, join(draft, 'config'), Buffer.from(bareConfig));
@@ -141,13 +156,21 @@ export class Store {
     return this.#lock.run(work, options);
   }
 
-  /** Removes what killed processes left behind. Safe at any time; gives the number of things removed. */
+  /**
+   * Takes back a store that was published a moment ago: out of its place in one step, so that no one finds half of it,
+   * and away. For the one who published it.
+   */
+  async retract(): Promise<void> {
+    const outside = guardedFs(this.#raw, dirname(this.dir));
+    const draft = draftPath(this.dir);
+    await outside.rename(this.dir, draft);
+    await outside.removeAll(draft);
+  }
+
+  /** Removes what killed processes left in it and beside it. Safe at any time; gives the number of things removed. */
   async sweep(): Promise<number> {
-    let removed = await sweepClaims(this.fs, join(this.dir, 'mesh'));
-    for (const folder of ['.', 'objects', 'mesh', 'mesh/incoming', 'mesh/sessions', 'mesh/activity', 'mesh/remotes']) {
-      removed += await sweepTemporary(this.fs, join(this.dir, folder));
-    }
-    return removed;
+    const beside = await sweepDrafts(guardedFs(this.#raw, dirname(this.dir)), this.dir);
+    return beside + ((await forgetMaker(this.fs, this.dir)) ? 1 : 0) + (await sweepStore(this.fs, this.dir));
   }
 }
 
@@ -232,6 +255,14 @@ async function publish(fs: Fs, at: { draft: string; place: string; deps: StoreDe
       { cause: error },
     );
   }
-  await fs.syncFolder(dirname(place));
-  return Store.open(place, deps);
+  try {
+    await fs.syncFolder(dirname(place));
+    const store = await Store.open(place, deps);
+    await forgetMaker(fs, place);
+    return store;
+  } catch (error) {
+    // Back where the caller discards it: a failure leaves no store behind.
+    await fs.rename(place, draft);
+    throw error;
+  }
 }

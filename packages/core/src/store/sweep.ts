@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { discard, sweepTemporary } from './durable-fs.js';
+import type { Fs } from './fs.js';
+import { HolderLocks, sweepClaims } from './holder-locks.js';
+import { provenDead } from './identity.js';
+import { readLock } from './lock-file.js';
+
+const leftoverAfterMs = 10 * 60_000;
+/** More levels than a store has folders below one another. */
+const maxDepth = 8;
+
+/**
+ * Removes what killed processes left in the store at `dir`: temporary files and folders older than 10 minutes, and locks
+ * and claims whose holders are proven dead. Safe at any time; gives the number of things removed.
+ */
+export async function sweepStore(fs: Fs, dir: string): Promise<number> {
+  const local = join(dir, 'mesh');
+  let removed = await sweepClaims(fs, local);
+  for (const folder of [dir, join(dir, 'objects')]) removed += await sweepTemporary(fs, folder);
+  for (const folder of await foldersIn(fs, local)) removed += await sweepTemporary(fs, folder);
+  removed += await sweepGitConfigs(fs, local);
+  const locks = new HolderLocks(fs, local);
+  const candidates = [join(local, 'lock'), join(dir, 'packed-refs.lock')];
+  for (const folder of await foldersIn(fs, join(dir, 'refs'))) {
+    for (const name of await fs.list(folder)) if (name.endsWith('.lock')) candidates.push(join(folder, name));
+  }
+  for (const path of candidates) if (await releaseDead(fs, locks, path)) removed += 1;
+  return removed;
+}
+
+/** `root` and all folders below it, but for what is temporary itself. */
+async function foldersIn(fs: Fs, root: string, depth = 0): Promise<string[]> {
+  const folders = [root];
+  if (depth >= maxDepth) return folders;
+  for (const name of await fs.list(root)) {
+    const path = join(root, name);
+    // A lock can be a folder, where a file system knows no links.
+    if (name.startsWith('tmp_') || name.endsWith('lock') || (await fs.stat(path))?.kind !== 'folder') continue;
+    folders.push(...(await foldersIn(fs, path, depth + 1)));
+  }
+  return folders;
+}
+
+/** By taking it over, as the next one who needs it would, and giving it back. */
+async function releaseDead(fs: Fs, locks: HolderLocks, path: string): Promise<boolean> {
+  const state = await readLock(fs, path);
+  if (state.kind !== 'held' || !(await provenDead(state.holder.identity))) return false;
+  const nonce = await locks.tryAcquire(path);
+  if (nonce === null) return false;
+  await locks.release(path, nonce);
+  return true;
+}
+
+/** The one file of a store that is written by other means than the others. */
+async function sweepGitConfigs(fs: Fs, local: string): Promise<number> {
+  let removed = 0;
+  for (const name of await fs.list(local)) {
+    if (!/^gitconfig\.[0-9a-f]{12}\.tmp$/.test(name)) continue;
+    const stat = await fs.stat(join(local, name));
+    if (stat === null || Date.now() - stat.mtimeMs < leftoverAfterMs) continue;
+    await discard(fs, join(local, name));
+    removed += 1;
+  }
+  return removed;
+}

@@ -1,0 +1,80 @@
+import { Branches, charterRef, readCharter, remoteRef } from '@git-mesh/core';
+import type { CharterRecord, MeshContext, Oid, Store } from '@git-mesh/core';
+import type { JoinOptions } from './contract.js';
+import { deadlineSignal } from './deadline.js';
+import { noMeshThere } from './membership.js';
+import { fetchLimits } from './remote-context.js';
+import { fetchFrom } from './remote-fetch.js';
+import type { SetupRemote } from './remotes.js';
+import { clock, random } from './system.js';
+import { fetchPack } from './transport/fetch.js';
+import type { Advertisement, Transport } from './transport/port.js';
+import { watchedTransport, withHeartbeat } from './watched-transport.js';
+
+/** A large mesh over a slow line takes its time: what ends it is silence. */
+const idleMs = 25_000;
+const longestMs = 6 * 3_600_000;
+
+/**
+ * Fetches a mesh into a store that is being made. `accept` sees the charter before anything else is fetched.
+ * @throws what `accept` throws, and what a fetch does.
+ */
+export async function takeIn(
+  store: Store,
+  remote: SetupRemote,
+  options: Pick<JoinOptions, 'logger' | 'onProgress'> & {
+    there: Advertisement;
+    accept: (charter: CharterRecord) => void;
+  },
+): Promise<void> {
+  const { signal, done } = deadlineSignal(longestMs);
+  try {
+    const tip = options.there.refs.get(charterRef(store.config.ref_prefix));
+    if (tip === undefined) throw noMeshThere(remote.shown);
+    options.onProgress?.('fetching the mesh');
+    const transport = watchedTransport(remote.transport, { idleMs, onProgress: options.onProgress });
+    options.accept(await fetchCharter(store, transport, tip, signal));
+    const mesh = setupContext(store, options);
+    const ctx = { mesh, remote: { name: 'origin', url: remote.url, transport }, signal, logger: options.logger };
+    await withHeartbeat(options.onProgress, 'fetching the mesh and checking it', () => fetchFrom(ctx, []));
+  } finally {
+    done();
+  }
+}
+
+async function fetchCharter(store: Store, transport: Transport, tip: Oid, signal: AbortSignal): Promise<CharterRecord> {
+  const exchange = await transport.open('git-upload-pack', { signal });
+  try {
+    const pack = await fetchPack(exchange, { wants: [tip], haves: [], signal, maxBytes: fetchLimits.maxPackBytes });
+    await store.objects.installPack(pack, { maxObjectBytes: fetchLimits.maxObjectBytes });
+  } finally {
+    await exchange.close();
+  }
+  const charter = await readCharter(store.objects, tip);
+  await store.saveConfig({
+    ...store.config,
+    mesh: { id: charter.mesh, name: charter.name },
+    policy: charter.policy,
+  });
+  await store.refs.update(charterRef(store.config.ref_prefix), { expected: null, next: tip });
+  await store.refs.update(remoteRef('origin', store.config.ref_prefix, '_charter'), { expected: null, next: tip });
+  return charter;
+}
+
+/** A store that nobody else has seen yet has no synchronisation of its own. */
+function setupContext(store: Store, { logger }: Pick<JoinOptions, 'logger'>): MeshContext {
+  return {
+    store,
+    branches: new Branches(store),
+    clock,
+    random,
+    logger,
+    platform: process.platform,
+    syncer: {
+      round: () => Promise.resolve(),
+      summary: () => Promise.resolve({ state: 'none', last_ok_at: null, queued: 0, error: null }),
+      workerAlive: () => Promise.resolve(false),
+      arrival: () => Promise.resolve(),
+    },
+  };
+}
