@@ -8,7 +8,9 @@ import type {
   CheckoutResult,
   DoctorResult,
   ErrorResult,
+  ExportResult,
   GuardResult,
+  ImportResult,
   InboxResult,
   MembershipResult,
   SendResult,
@@ -35,6 +37,8 @@ export interface CommandResults {
   sent: SentResult;
   sync: SyncSummary;
   guard: GuardResult;
+  export: ExportResult;
+  import: ImportResult;
 }
 
 export interface Ended {

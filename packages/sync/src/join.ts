@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
-import { Branches, MeshError, Store, charterRef, readCharter, remoteRef } from '@git-mesh/core';
-import type { MembershipResult, MeshContext, Oid } from '@git-mesh/core';
+import { MeshError, Store, charterRef, readCharter, remoteRef } from '@git-mesh/core';
+import type { MembershipResult, Oid } from '@git-mesh/core';
+import { bundlePath } from './bundle/bundle-file.js';
+import { joinFromBundle } from './bundle/join.js';
 import type { JoinOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { firstRound } from './first-round.js';
@@ -22,7 +24,7 @@ import { fetchLimits } from './remote-context.js';
 import { fetchFrom } from './remote-fetch.js';
 import { setupTransport } from './remotes.js';
 import type { SetupRemote } from './remotes.js';
-import { clock, random } from './system.js';
+import { setupContext } from './setup-context.js';
 import { fetchPack } from './transport/fetch.js';
 import type { Advertisement, Transport } from './transport/port.js';
 
@@ -31,6 +33,8 @@ const maxAttempts = 5;
 
 /** Joins the mesh of a remote under a handle of its own. Without write access the machine reads only, and says so. */
 export async function joinMesh(options: JoinOptions): Promise<MembershipResult> {
+  const bundle = await bundlePath(options.url);
+  if (bundle !== null) return joinFromBundle(options, bundle);
   const remote = await setupTransport(options.url, options.env);
   try {
     return await join(options, remote);
@@ -112,24 +116,6 @@ async function fetchCharter(store: Store, transport: Transport, tip: Oid, signal
   });
   await store.refs.update(charterRef(store.config.ref_prefix), { expected: null, next: tip });
   await store.refs.update(remoteRef('origin', store.config.ref_prefix, '_charter'), { expected: null, next: tip });
-}
-
-/** A store that nobody else has seen yet has no synchronisation of its own. */
-function setupContext(store: Store, options: JoinOptions): MeshContext {
-  return {
-    store,
-    branches: new Branches(store),
-    clock,
-    random,
-    logger: options.logger,
-    platform: process.platform,
-    syncer: {
-      round: () => Promise.resolve(),
-      summary: () => Promise.resolve({ state: 'none', last_ok_at: null, queued: 0, error: null }),
-      workerAlive: () => Promise.resolve(false),
-      arrival: () => Promise.resolve(),
-    },
-  };
 }
 
 /** Creates the own branch on the remote. */

@@ -1,4 +1,5 @@
-import type { MeshContext, Problem, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
+import type { MeshContext, Problem, RemoteState, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
+import { bundleRemote } from './bundle/bundle-transport.js';
 import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';
 import { readWorker } from './worker-file.js';
@@ -42,13 +43,18 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   const worker = await readWorker(mesh.store.dir);
   const remotes = await remoteStatuses(mesh, states);
   const problems: Problem[] = [];
+  const rejectedBy: { where: string; state: RemoteState | null }[] = [];
   for (const { name, error } of remotes) {
     if (error !== null) problems.push({ kind: error.name, message: `remote ${name}: ${error.message}` });
-    for (const { handle, kind, message } of (await states.get(name))?.rejected ?? []) {
+    rejectedBy.push({ where: `on remote ${name}`, state: await states.get(name) });
+  }
+  rejectedBy.push({ where: 'in an imported bundle', state: await states.get(bundleRemote) });
+  for (const { where, state } of rejectedBy) {
+    for (const { handle, kind, message } of state?.rejected ?? []) {
       problems.push({
         kind,
         machine: handle,
-        message: `the branch of ${handle} on remote ${name} is not accepted: ${message}`,
+        message: `the branch of ${handle} ${where} is not accepted: ${message}`,
         fix: 'what was accepted before stays; ask whoever runs that machine, and look with `git log` at what was pushed',
       });
     }

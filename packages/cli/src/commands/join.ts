@@ -15,7 +15,7 @@ export function registerJoin(program: Command, cli: Cli): void {
     .command('join')
     .summary('join a mesh from this machine')
     .description('Join the mesh in a shared repository. This machine gets a store, a key and a branch of its own.')
-    .argument('<url>', 'the shared repository: the path or file:// URL of a bare repository')
+    .argument('<url>', 'the shared repository: the path or file:// URL of a bare repository; or a bundle of the mesh')
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
     .addHelpText(
@@ -23,6 +23,7 @@ export function registerJoin(program: Command, cli: Cli): void {
       examples(
         ['git-mesh join /srv/git/team.git', "join under this host's name"],
         ['git-mesh join /mnt/share/team.git --machine laptop', 'join under another name'],
+        ['git-mesh join /media/usb/mesh.bundle --machine lab', 'with no repository in reach'],
       ),
     )
     .action((url: string, flags: JoinFlags, command: Command) =>

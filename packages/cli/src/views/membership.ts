@@ -21,7 +21,11 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
     lines.push(`Next: git-mesh checkin <agent>, or add the server to an agent: git-mesh help mcp`);
     const warnings = result.writable
       ? []
-      : ['the remote cannot be written from here: others will not see this machine'];
+      : [
+          remote === undefined
+            ? 'this machine has no remote: the others see it once they import what git-mesh export writes here'
+            : 'the remote cannot be written from here: others will not see this machine',
+        ];
     return { text: lines.join('\n'), kind: 'confirmation', warnings };
   };
 }

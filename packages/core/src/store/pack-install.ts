@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { discard, makeDurableFolder, sweepTemporary, temporaryPath } from './durable-fs.js';
+import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import type { Fs } from './fs.js';
 import type { GitEngine } from './git-engine.js';
+import { hashObject } from './object-id.js';
 import { PackIndexes } from './pack-index.js';
 import { badPack, packCount, packEntries } from './pack-read.js';
+import { packHeader, packedObject } from './pack-write.js';
 
 export interface InstallPlace {
   fs: Fs;
@@ -15,18 +19,26 @@ export interface InstallPlace {
 }
 
 /**
- * Makes a pack of many objects part of the store as it is, with an index of our own making.
+ * Makes a pack of many objects part of the store, with an index of our own making: as it is, or with the bases that a
+ * thin one leaves out because the store has them.
  * @throws MeshError `protocol_error`, `payload_too_large`.
  */
 export async function installAsPack(
-  pack: Uint8Array,
+  received: Uint8Array,
   place: InstallPlace,
-  limits: { maxObjectBytes: number },
+  options: { maxObjectBytes: number; readBase: (oid: Oid) => Promise<GitObject | null> },
 ): Promise<void> {
   const { fs, engine, quarantine } = place;
+  const bases = new Set<Oid>();
+  const whole = new Set<string>();
+  for (const entry of packEntries(received, options)) {
+    // A base id is 40 hex digits by the way it was read.
+    if (entry.kind === 'ref delta') bases.add(entry.base as Oid);
+    else if (entry.kind !== 'offset delta') whole.add(hashObject(entry.kind, entry.data));
+  }
+  const outside = [...bases].filter((base) => !whole.has(base));
+  const pack = await completed(received, outside, options.readBase);
   const count = packCount(pack);
-  const bases = new Set<string>();
-  for (const entry of packEntries(pack, limits)) if (entry.kind === 'ref delta') bases.add(entry.base);
   await makeDurableFolder(fs, quarantine);
   await sweepTemporary(fs, quarantine);
   const folder = temporaryPath(quarantine);
@@ -39,12 +51,33 @@ export async function installAsPack(
       throw badPack(`${count - indexed} of its ${count} objects do not resolve or are there twice`);
     const indexes = new PackIndexes(fs, folder);
     for (const base of bases) {
-      if (!(await indexes.has(base as Oid))) throw badPack(`it leaves out ${base}, the base of one of its deltas`);
+      if (!(await indexes.has(base))) throw badPack(`it leaves out ${base}, the base of one of its deltas`);
     }
     await publish(place, folder, name);
   } finally {
     await fs.removeAll(folder);
   }
+}
+
+/**
+ * A pack in the store must be complete in itself. What is put in stands before all deltas, where the engine needs it;
+ * the others name their bases by id or by distance, which stays.
+ */
+async function completed(
+  pack: Uint8Array,
+  bases: readonly Oid[],
+  readBase: (oid: Oid) => Promise<GitObject | null>,
+): Promise<Uint8Array> {
+  const added: Uint8Array[] = [];
+  for (const base of bases) {
+    const object = await readBase(base);
+    if (object !== null) added.push(await packedObject(object));
+  }
+  if (added.length === 0) return pack;
+  const parts = [packHeader(packCount(pack) + added.length), ...added, pack.subarray(12, -20)];
+  const sum = createHash('sha1');
+  for (const part of parts) sum.update(part);
+  return Buffer.concat([...parts, sum.digest()]);
 }
 
 async function index(engine: GitEngine, folder: string, name: string): Promise<number> {
