@@ -31,6 +31,7 @@ export function registerExport(program: Command, cli: Cli): void {
           await call.exchange(mesh);
           const result = await mesh.exportBundle({
             file: resolve(call.runtime.cwd(), file),
+            signal: call.runtime.interruption(),
             ...defined({ sinceLast: flags.sinceLast, onProgress: call.onProgress }),
           });
           const { exportView } = await import('../views/export.js');

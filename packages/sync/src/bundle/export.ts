@@ -24,6 +24,8 @@ export interface ExportOptions {
   /** Only what is new since the last export under this name. */
   sinceLast?: string;
   onProgress?: (line: string) => void;
+  /** Leaves no file of its own behind. */
+  signal?: AbortSignal;
 }
 
 /** One branch on its way into the bundle. */
@@ -43,7 +45,7 @@ const progressEvery = 5_000;
  * Writes the mesh as it is here into a bundle that stock git reads: every accepted branch and the charter. With
  * `sinceLast`, what the last export of that name had is left out and made a prerequisite; nothing new makes no file.
  *
- * @throws MeshError `invalid_argument`, `payload_too_large`, and what {@link fileError} makes of the disk's errors: then
+ * @throws MeshError `invalid_argument`, `payload_too_large`, `cancelled`, and what {@link fileError} makes of the disk's errors: then
  * a file that was there before is still there as it was.
  */
 export async function exportBundle(mesh: MeshContext, options: ExportOptions): Promise<ExportResult> {
@@ -108,13 +110,14 @@ async function requireHere(objects: Objects, oid: Oid): Promise<void> {
 async function writeBundle(
   mesh: MeshContext,
   { parts, objects, known }: Chosen & { known: Tips },
-  { file, onProgress }: ExportOptions,
+  { file, onProgress, signal }: ExportOptions,
 ): Promise<{ commits: number }> {
   const header = formatHeader(headerOf(mesh.store.config.ref_prefix, parts, known));
   let commits = 0;
   async function* contents(): AsyncGenerator<GitObject, void> {
     let count = 0;
     for (const oid of objects) {
+      if (signal?.aborted === true) throw new MeshError('cancelled', `the export was broken off: ${file} is as it was`);
       const object = await mesh.store.objects.read(oid);
       if (object.type === 'commit') commits += 1;
       yield object;

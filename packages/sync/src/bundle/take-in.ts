@@ -1,6 +1,5 @@
-import { MeshError, charterRef, readCharter, visibleText } from '@git-mesh/core';
+import { MeshError, charterRef, handleOfRef, readCharter, visibleText } from '@git-mesh/core';
 import type { Handle, MeshContext, Oid, RefName, Store } from '@git-mesh/core';
-import { handleOfRef } from '@git-mesh/core';
 import { fetchLimits } from '../remote-context.js';
 import { fetchFrom } from '../remote-fetch.js';
 import type { Rejected } from '../remote-fetch.js';
@@ -73,9 +72,23 @@ export async function acceptBundle(
   return rejected;
 }
 
-/** The refs of a bundle that are the mesh's: its charter and the branches of its machines. */
+/** Each costs a ref and a check, and a problem where it does not pass: past this it is no mesh, but somebody's flood. */
+const maxBranches = 5_000;
+
+/**
+ * The refs of a bundle that are the mesh's: its charter and the branches of its machines.
+ * @throws MeshError `payload_too_large`
+ */
 export function refsOfMesh(prefix: string, refs: ReadonlyMap<RefName, Oid>): Map<RefName, Oid> {
-  return new Map([...refs].filter(([ref]) => ref === charterRef(prefix) || handleOfRef(prefix, ref) !== null));
+  const found = [...refs].filter(([ref]) => ref === charterRef(prefix) || handleOfRef(prefix, ref) !== null);
+  if (found.length > maxBranches) {
+    throw new MeshError(
+      'payload_too_large',
+      `it names ${found.length} branches of the mesh: at most ${maxBranches} are taken in at once`,
+      { data: { branches: found.length, limit: maxBranches } },
+    );
+  }
+  return new Map(found);
 }
 
 /** Says which bundle it was that something is wrong with. */
