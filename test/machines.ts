@@ -50,7 +50,7 @@ export interface Ended {
 }
 
 interface RunOptions {
-  input?: string;
+  input?: string | Buffer;
   env?: Environment;
   /** Milliseconds after which the command is killed. */
   timeout?: number;

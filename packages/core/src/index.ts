@@ -152,7 +152,7 @@ export { readCharter } from './mesh/charter.js';
 export type { MeshContext } from './mesh/context.js';
 export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';
-export { commitReceipts } from './mesh/receipts.js';
+export { commitReceipts, owedReceipts } from './mesh/receipts.js';
 export { meshApi } from './mesh/mesh-api.js';
 export { waitingMessages } from './mesh/waiting.js';
 export type { SyncFacts } from './mesh/status.js';

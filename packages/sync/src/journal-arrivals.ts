@@ -1,14 +1,19 @@
-import { commitReceipts, journalOwnBranch, readableArrivals } from '@git-mesh/core';
+import { commitReceipts, journalOwnBranch, owedReceipts, readableArrivals } from '@git-mesh/core';
 import type { Branch, MeshContext } from '@git-mesh/core';
 
 /**
  * Gives every arrival since each sender's cursor its number, and states the receipts where a message for this machine
- * was among them. The cursor is the journal's own, so that a crash between a ref and the journal loses nothing.
+ * was among them, or where a crash left them unstated. The cursor is the journal's own, so that a crash between a ref
+ * and the journal loses nothing either.
  */
 export async function journalArrivals(mesh: MeshContext): Promise<void> {
-  const { store, branches, clock } = mesh;
-  if (!(await anythingNew(mesh))) return;
-  const read = await store.withLock(async () => {
+  if (await anythingNew(mesh)) await commitReceipts(mesh, await numberArrivals(mesh));
+  await commitReceipts(mesh, await owedReceipts(mesh));
+}
+
+/** The senders whose receipts are to be stated now. */
+async function numberArrivals({ store, branches, clock }: MeshContext): Promise<Branch[]> {
+  return store.withLock(async () => {
     const own = await branches.ownBranch();
     await journalOwnBranch(store, own, clock.now());
     const changed: Branch[] = [];
@@ -23,7 +28,6 @@ export async function journalArrivals(mesh: MeshContext): Promise<void> {
     }
     return arrived ? changed : [];
   });
-  await commitReceipts(mesh, read);
 }
 
 async function anythingNew({ branches, store }: MeshContext): Promise<boolean> {

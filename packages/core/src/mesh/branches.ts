@@ -35,6 +35,8 @@ export class Branches {
   readonly messages: TipMessages;
   /** When the first own message in the tip is to leave it, while neither tip nor journal move. */
   readonly nextDue: Memo<EpochMillis> = new Memo<EpochMillis>();
+  /** Senders whose receipt is not stated, while neither tip nor journal move. */
+  readonly receiptsOwed: Memo<readonly Handle[]> = new Memo<readonly Handle[]>();
   readonly #byTip = new Map<Oid, Branch>();
   readonly #presence = new Map<Oid, PresenceRecord | null>();
 
