@@ -9,7 +9,7 @@ import { bareRemote, stockGit } from '../stock-git.js';
 
 const never = 1_000_000;
 /** Each is a process and the check of what it left behind. */
-const kills = 16;
+const kills = 10;
 
 /** Runs an export or import that is killed at one step of its writing; how many it took where it was not. */
 function carrier(machine: Machine, what: 'export' | 'import', file: string, step: number): number | 'killed' {
