@@ -8,11 +8,10 @@ import { openMesh } from '@git-mesh/sync';
 const [dir, what, file, at] = process.argv.slice(2);
 if (dir === undefined || file === undefined) throw new Error('usage: carrier DIR export|import FILE STEP');
 const faulty = faultyFs({ ...nodeFs }, { at: Number(at), when: 'half', what: 'exit' });
-const { steps, ...fs } = faulty;
 // Everything that is written, in the store and beside it, goes through this one object.
-Object.assign(nodeFs, fs);
+Object.assign(nodeFs, faulty);
 const mesh = await openMesh({ dir, env: process.env, logger: silentLogger });
 if (what === 'export') await mesh.exportBundle({ file, sinceLast: 'lab' });
 else await mesh.importBundle({ file });
 await mesh.close();
-process.stdout.write(`${steps()}\n`);
+process.stdout.write(`${faulty.steps()}\n`);

@@ -1,5 +1,5 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { ImportResult, Oid, RefName } from '@git-mesh/core';
+import type { ImportResult, Oid } from '@git-mesh/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bundleMesh, exported, imported, problemsAt } from '../testing/bundle-mesh.js';
 import type { BundleMesh } from '../testing/bundle-mesh.js';
@@ -315,6 +315,6 @@ test('a stream is read to its end even where all of it is here, so that whoever 
 
 test('a ref of a mesh under another prefix is no branch of this one', async () => {
   await studio.checkin('boss');
-  const file = made(studio, [{ ref: 'refs/mesh/studio' as RefName, oid: studio.tip() }], [studio.tip()]);
+  const file = made(studio, [{ ref: 'refs/mesh/studio', oid: studio.tip() }], [studio.tip()]);
   expect(await refused(lab, file)).toMatchObject({ errorName: 'not_found', message: /refs\/heads\/mesh\// });
 });
