@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { deflate } from 'node:zlib';
+import { deflate, deflateSync } from 'node:zlib';
 import type { GitObject } from '../domain/git-object.js';
 
 const deflateAsync = promisify(deflate);
+/** Up to here the way to another thread and back costs more than the work, and nearly every object of a mesh is smaller. */
+const inPlaceBytes = 16 * 1024;
 const packTypes = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
 
 /** A version 2 pack of these objects, none as a delta. */
@@ -46,7 +48,8 @@ export function packHeader(count: number): Buffer {
 
 /** An object as it stands in a pack, whole. */
 export async function packedObject({ type, data }: GitObject): Promise<Buffer> {
-  return Buffer.concat([entryHeader(packTypes[type], data.length), await deflateAsync(data)]);
+  const deflated = data.length <= inPlaceBytes ? deflateSync(data) : await deflateAsync(data);
+  return Buffer.concat([entryHeader(packTypes[type], data.length), deflated]);
 }
 
 /** Type in bits 4 to 6 of the first byte, the size in 4 bits and then 7 a byte, lowest first. */

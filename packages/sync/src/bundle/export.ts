@@ -86,7 +86,8 @@ async function collect(mesh: MeshContext, known: Tips): Promise<Chosen> {
     try {
       const base = before !== null && (await isBase(store.objects, before, tip)) ? before : null;
       const found = await newObjects(store.objects, base, tip);
-      for (const oid of found) await requireHere(store.objects, oid);
+      // What is wrong with the own branch ends the export when it is read.
+      if (handle !== null && handle !== own.handle) for (const oid of found) await requireHere(store.objects, oid);
       for (const oid of found) chosen.objects.add(oid);
       chosen.parts.push({ ref, tip, base, handle });
     } catch (error) {
