@@ -8,7 +8,9 @@ import type {
   CheckoutResult,
   DoctorResult,
   ErrorResult,
+  ExportResult,
   GuardResult,
+  ImportResult,
   InboxResult,
   MembershipResult,
   SendResult,
@@ -35,6 +37,8 @@ export interface CommandResults {
   sent: SentResult;
   sync: SyncSummary;
   guard: GuardResult;
+  export: ExportResult;
+  import: ImportResult;
 }
 
 export interface Ended {
@@ -46,7 +50,7 @@ export interface Ended {
 }
 
 interface RunOptions {
-  input?: string;
+  input?: string | Buffer;
   env?: Environment;
   /** Milliseconds after which the command is killed. */
   timeout?: number;

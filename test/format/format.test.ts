@@ -54,8 +54,8 @@ const files = examples.flatMap(({ info, body }) => {
 const commits = examples.filter(({ info }) => info === 'text commit');
 const messages = examples.filter(({ info }) => info === 'text message');
 
-/** The tree and the two layouts of signatures: no files. */
-const plainBlocks = 3;
+/** The tree, the two layouts of signatures and a bundle's header: no files. */
+const plainBlocks = 4;
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (data: Uint8Array): string => new TextDecoder().decode(data);

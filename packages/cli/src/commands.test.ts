@@ -273,3 +273,36 @@ describe('init and join', () => {
     expect((await runStubbed(['join', '/x', '--json'], { access, isTerminal: true })).err).toBe('');
   });
 });
+
+describe('bundles', () => {
+  const exported = { file: '/work/here/x.bundle', branches: 2, commits: 5, left_out: [] };
+  const imported = { file: '-', branches: 1, commits: 1, arrived: 1, rejected: [] };
+
+  it('export exchanges first, so that the newest goes into the file, whose path is made absolute', async () => {
+    const made = await calls(['export', 'x.bundle', '--since-last', 'lab'], { results: { exportBundle: exported } });
+    expect(made).toMatchObject([synced, ['exportBundle', { file: '/work/here/x.bundle', sinceLast: 'lab' }], close]);
+  });
+
+  it('import exchanges afterwards, so that remotes get what was carried here', async () => {
+    const made = await calls(['import', 'x.bundle'], { results: { importBundle: imported } });
+    expect(made).toEqual([['importBundle', { file: '/work/here/x.bundle' }], synced, close]);
+  });
+
+  it('import - hands on standard input; export has no such place', async () => {
+    const made = await calls(['import', '-'], { results: { importBundle: imported } });
+    expect(made[0]).toMatchObject(['importBundle', { file: '-', source: expect.anything() as unknown }]);
+    expect((await runStubbed(['export', '-'])).code).toBe(2);
+  });
+
+  it('a branch that was left out or rejected is a warning on stderr, in safe words', async () => {
+    const rejected = [{ machine: 'qa', kind: 'wrong_key', message: 'bad \u001b[31mkey' }];
+    const run = await runStubbed(['import', 'x'], { results: { importBundle: { ...imported, rejected } } });
+    expect(run).toMatchObject({ code: 0, out: '1 branch moved by 1 commit, 1 message arrived for this machine.\n' });
+    expect(run.err).toMatch(/^warning: the branch of qa was not accepted: bad .*key\n$/);
+    expect(run.err).not.toContain('\u001b');
+    const left = { ...exported, left_out: [{ machine: 'qa', message: 'x is missing' }] };
+    const wrote = await runStubbed(['export', 'x'], { results: { exportBundle: left } });
+    expect(wrote.err).toContain('the branch of qa is not in it: x is missing');
+    expect(wrote.out).toBe('Wrote /work/here/x.bundle: 2 branches, 5 commits.\n');
+  });
+});

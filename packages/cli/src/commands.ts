@@ -7,7 +7,9 @@ import { registerCheckout } from './commands/checkout.js';
 import { registerCompletion } from './commands/completion.js';
 import { registerDemo } from './commands/demo.js';
 import { registerDoctor } from './commands/doctor.js';
+import { registerExport } from './commands/export.js';
 import { registerGuard } from './commands/guard.js';
+import { registerImport } from './commands/import.js';
 import { registerInbox } from './commands/inbox.js';
 import { registerInit } from './commands/init.js';
 import { registerJoin } from './commands/join.js';
@@ -23,6 +25,7 @@ type Register = (program: Command, cli: Cli) => void;
 /** In the order of the help. */
 export const commandGroups: readonly { heading: string; register: readonly Register[] }[] = [
   { heading: 'The mesh:', register: [registerInit, registerJoin, registerStatus, registerDoctor, registerSync] },
+  { heading: 'Carried by hand:', register: [registerExport, registerImport] },
   { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
   { heading: 'Messages:', register: [registerSend, registerInbox, registerAck, registerSent] },
   { heading: 'Audit and merges:', register: [registerLog, registerGuard] },

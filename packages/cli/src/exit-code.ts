@@ -31,6 +31,7 @@ export function exitCodeOf(name: ErrorName): number {
     case 'handle_taken':
     case 'mesh_exists':
     case 'conflict':
+    case 'bundle_incomplete':
     case 'cancelled':
       return exitCodes.conflict;
     case 'locked':

@@ -17,6 +17,7 @@ export const errorCodes = {
   handle_taken: 409,
   mesh_exists: 409,
   conflict: 409,
+  bundle_incomplete: 409,
   cancelled: 409,
   payload_too_large: 413,
   locked: 423,

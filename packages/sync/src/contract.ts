@@ -1,4 +1,15 @@
-import type { Connection, Logger, MembershipResult, MeshApi, SyncSummary, Syncer } from '@git-mesh/core';
+import type {
+  Connection,
+  ExportResult,
+  ImportResult,
+  Logger,
+  MembershipResult,
+  MeshApi,
+  SyncSummary,
+  Syncer,
+} from '@git-mesh/core';
+import type { ExportOptions } from './bundle/export.js';
+import type { ImportOptions } from './bundle/import.js';
 
 /** What the front ends (mcp, cli) use: an open mesh with its synchronisation wired in. */
 export interface OpenMesh {
@@ -13,6 +24,10 @@ export interface OpenMesh {
   syncNow(options?: { signal?: AbortSignal }): Promise<SyncSummary>;
   /** For a command where no worker runs: one bounded round; where a worker is alive: nothing. */
   inlineSync(options: { deadlineMs: number }): Promise<void>;
+  /** Writes the mesh, or what is new of it, as a git bundle. */
+  exportBundle(options: ExportOptions): Promise<ExportResult>;
+  /** Takes in a git bundle with the checks of a fetch. */
+  importBundle(options: ImportOptions): Promise<ImportResult>;
   newConnection(options: { resident: boolean }): Connection;
   /** Stops the worker, releases everything. Safe to call twice. */
   close(): Promise<void>;

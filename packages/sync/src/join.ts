@@ -1,6 +1,8 @@
 import { MeshError, Store, parseHandle } from '@git-mesh/core';
 import type { MembershipResult } from '@git-mesh/core';
 import { announce, readOnlyWarning } from './announce.js';
+import { bundlePath } from './bundle/bundle-file.js';
+import { joinFromBundle } from './bundle/join.js';
 import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
 import {
@@ -37,6 +39,8 @@ export interface Wanted {
  * machine reads only, and says so.
  */
 export async function joinMesh(options: JoinOptions): Promise<MembershipResult> {
+  const bundle = await bundlePath(options.url);
+  if (bundle !== null) return joinFromBundle(options, bundle);
   const { url, dir, env, allowPublic = false } = options;
   if (options.machine !== undefined) parseHandle(options.machine);
   const store = await standingStore(options);

@@ -54,7 +54,8 @@ async function collect(objects: Objects, before: Oid | null, after: Oid, found: 
     if (earlier?.oid === entry.oid) continue;
     if (isFolder(entry)) {
       await collect(objects, earlier !== undefined && isFolder(earlier) ? earlier.oid : null, entry.oid, found);
-    } else {
+    } else if (entry.mode !== '160000') {
+      // A gitlink's commit is in another repository.
       found.oids.add(entry.oid);
     }
   }

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { Branches, Store, meshApi, ownIdentity } from '@git-mesh/core';
 import type { Connection, MeshContext, Syncer } from '@git-mesh/core';
+import { exportBundle } from './bundle/export.js';
+import { importBundle } from './bundle/import.js';
 import type { OpenMesh, OpenOptions } from './contract.js';
 import { openRemotes } from './remotes.js';
 import { RemoteStates } from './remote-states.js';
@@ -75,6 +77,8 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
     inlineSync: async ({ deadlineMs }) => {
       if (!(await syncer.workerAlive())) await syncer.round({ deadlineMs });
     },
+    exportBundle: (wanted) => exportBundle(mesh, wanted),
+    importBundle: (wanted) => importBundle({ mesh, states, onJournaled }, wanted),
     newConnection: ({ resident }): Connection => ({ owner: resident ? identity : null, agents: new Set() }),
     close: async () => {
       closed.abort();

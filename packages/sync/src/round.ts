@@ -1,15 +1,8 @@
-import {
-  MeshError,
-  commitReceipts,
-  fromIso,
-  housekeeping,
-  journalOwnBranch,
-  readableArrivals,
-  toIso,
-} from '@git-mesh/core';
-import type { Branch, Logger, MeshContext, RemoteState } from '@git-mesh/core';
+import { MeshError, fromIso, housekeeping, toIso } from '@git-mesh/core';
+import type { Logger, MeshContext, RemoteState } from '@git-mesh/core';
 import { longestDelayMs, nextDelay } from './backoff.js';
 import { deadlineSignal } from './deadline.js';
+import { journalArrivals } from './journal-arrivals.js';
 import { plainMessage } from './redact.js';
 import type { Remote } from './remote-context.js';
 import { fetchFrom } from './remote-fetch.js';
@@ -134,34 +127,4 @@ async function orRecord(
       writable: error.errorName === 'push_refused' ? false : (before?.writable ?? true),
     });
   }
-}
-
-/**
- * Gives every arrival since each sender's cursor its number, and states the receipts where a message for this machine
- * was among them. The cursor is the journal's own, so that a crash between a ref and the journal loses nothing.
- */
-async function journalArrivals(mesh: MeshContext): Promise<void> {
-  const { store, branches, clock } = mesh;
-  if (!(await anythingNew(mesh))) return;
-  const read = await store.withLock(async () => {
-    const own = await branches.ownBranch();
-    await journalOwnBranch(store, own, clock.now());
-    const changed: Branch[] = [];
-    let arrived = false;
-    for (const branch of await branches.all()) {
-      if (branch.handle === branches.own) continue;
-      const entries = await readableArrivals(store, branch, await store.journal.view(), clock.now());
-      if (entries.length === 0) continue;
-      await store.journal.append(entries, { durable: true });
-      changed.push(branch);
-      arrived ||= entries.some(({ kind }) => kind === 'message');
-    }
-    return arrived ? changed : [];
-  });
-  await commitReceipts(mesh, read);
-}
-
-async function anythingNew({ branches, store }: MeshContext): Promise<boolean> {
-  const view = await store.journal.view();
-  return (await branches.all()).some((branch) => view.cursor(branch.handle)?.commit !== branch.tip);
 }

@@ -1,5 +1,6 @@
 import { remoteAdvice } from '@git-mesh/core';
 import type { MeshContext, Problem, RemoteState, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
+import { bundleRemote } from './bundle/bundle-transport.js';
 import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';
 import { readWorker } from './worker-file.js';
@@ -54,26 +55,33 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   const worker = await readWorker(mesh.store.dir);
   const remotes = await remoteStatuses(mesh, states);
   const problems: Problem[] = [];
-  for (const { name, error } of remotes) {
-    const { handle: own } = mesh.store.config;
-    const rejected = (await states.get(name))?.rejected ?? [];
-    if (error !== null) {
-      const machine = rejected.some(({ handle, kind }) => handle === own && kind === error.name)
-        ? { machine: own }
-        : {};
-      const message = `remote ${name}: ${error.message}`;
-      problems.push({ kind: error.name, ...machine, message, fix: remoteAdvice(error.name) });
-    }
+  const { handle: own } = mesh.store.config;
+  const report = (where: string, rejected: RemoteState['rejected'], known: string | null): void => {
     for (const { handle, tip, kind, message } of rejected) {
-      if (handle === own && kind === error?.name) continue;
+      if (handle === own && kind === known) continue;
       problems.push({
         kind,
         machine: handle,
-        message: `${subject(handle)} on remote ${name} is not accepted: ${message}`,
+        message: `${subject(handle)} ${where} is not accepted: ${message}`,
         fix: handle === own ? remoteAdvice(kind) : rejectedAdvice(kind, { handle, tip, dir: mesh.store.dir }),
       });
     }
+  };
+  for (const { name, error } of remotes) {
+    const rejected = (await states.get(name))?.rejected ?? [];
+    if (error !== null) {
+      const isOwn = rejected.some(({ handle, kind }) => handle === own && kind === error.name);
+      const message = `remote ${name}: ${error.message}`;
+      problems.push({
+        kind: error.name,
+        ...(isOwn ? { machine: own } : {}),
+        message,
+        fix: remoteAdvice(error.name),
+      });
+    }
+    report(`on remote ${name}`, rejected, error?.name ?? null);
   }
+  report('in an imported bundle', (await states.get(bundleRemote))?.rejected ?? [], null);
   return { worker: worker === null ? null : { state: 'running', ...worker }, remotes, problems };
 }
 

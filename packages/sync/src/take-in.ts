@@ -1,12 +1,12 @@
-import { Branches, charterRef, readCharter, remoteRef } from '@git-mesh/core';
-import type { CharterRecord, MeshContext, Oid, Store } from '@git-mesh/core';
+import { charterRef, readCharter, remoteRef } from '@git-mesh/core';
+import type { CharterRecord, Oid, Store } from '@git-mesh/core';
 import type { JoinOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { noMeshThere } from './membership.js';
 import { fetchLimits } from './remote-context.js';
 import { fetchFrom } from './remote-fetch.js';
 import type { SetupRemote } from './remotes.js';
-import { clock, random } from './system.js';
+import { setupContext } from './setup-context.js';
 import { fetchPack } from './transport/fetch.js';
 import type { Advertisement, Transport } from './transport/port.js';
 import { watchedTransport, withHeartbeat } from './watched-transport.js';
@@ -59,22 +59,4 @@ async function fetchCharter(store: Store, transport: Transport, tip: Oid, signal
   await store.refs.update(charterRef(store.config.ref_prefix), { expected: null, next: tip });
   await store.refs.update(remoteRef('origin', store.config.ref_prefix, '_charter'), { expected: null, next: tip });
   return charter;
-}
-
-/** A store that nobody else has seen yet has no synchronisation of its own. */
-function setupContext(store: Store, { logger }: Pick<JoinOptions, 'logger'>): MeshContext {
-  return {
-    store,
-    branches: new Branches(store),
-    clock,
-    random,
-    logger,
-    platform: process.platform,
-    syncer: {
-      round: () => Promise.resolve(),
-      summary: () => Promise.resolve({ state: 'none', last_ok_at: null, queued: 0, error: null }),
-      workerAlive: () => Promise.resolve(false),
-      arrival: () => Promise.resolve(),
-    },
-  };
 }

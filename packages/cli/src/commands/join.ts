@@ -16,10 +16,13 @@ export function registerJoin(program: Command, cli: Cli): void {
     .command('join')
     .summary('join a mesh from this machine')
     .description(
-      'Join the mesh in a shared repository. This machine gets a store, a key and a branch of its own. ' +
+      'Join the mesh in a shared repository or a bundle. This machine gets a store, a key and a branch of its own. ' +
         'Run again after it was interrupted, it finishes what is left.',
     )
-    .argument('<url>', 'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL')
+    .argument(
+      '<url>',
+      'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL; or a bundle of the mesh',
+    )
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
     .option('--allow-public', 'the repository may be one that everyone can read')
@@ -28,6 +31,7 @@ export function registerJoin(program: Command, cli: Cli): void {
       examples(
         ['git-mesh join /srv/git/team.git', "join under this host's name"],
         ['git-mesh join /mnt/share/team.git --machine laptop', 'join under another name'],
+        ['git-mesh join /media/usb/mesh.bundle --machine lab', 'with no repository in reach'],
       ),
     )
     .action((url: string, flags: JoinFlags, command: Command) =>

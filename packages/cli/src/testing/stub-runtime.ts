@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream';
-import type { Connection, MeshApi, SyncSummary } from '@git-mesh/core';
+import type { Connection, ExportResult, ImportResult, MeshApi, SyncSummary } from '@git-mesh/core';
 import type { OpenMesh } from '@git-mesh/sync';
 import type { MeshAccess } from '../mesh-access.js';
 import { OutputError } from '../process-sink.js';
@@ -109,6 +109,8 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
         answer(results, 'inlineSync');
         resolve();
       }),
+    exportBundle: (wanted) => useCase('exportBundle')(wanted) as Promise<ExportResult>,
+    importBundle: (wanted) => useCase('importBundle')(wanted) as Promise<ImportResult>,
     newConnection: () => connection,
     close: () => {
       note('close');

@@ -22,8 +22,11 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
     }
     // Nobody would see the agent.
     if (!readsOnly) lines.push(`Next: git-mesh checkin <agent>, or add the server to an agent: git-mesh help mcp`);
-    const unexplained = writable ? [] : ['the remote cannot be written from here: others will not see this machine'];
-    const warnings = warning === undefined ? unexplained : [visible(warning, 2000)];
+    const why =
+      remote === undefined
+        ? 'this machine has no remote: the others see it once they import what git-mesh export writes here'
+        : 'the remote cannot be written from here: others will not see this machine';
+    const warnings = warning !== undefined ? [visible(warning, 2000)] : writable ? [] : [why];
     return { text: lines.join('\n'), kind: 'confirmation', warnings };
   };
 }

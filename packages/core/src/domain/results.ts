@@ -223,3 +223,28 @@ export interface GuardResult {
   frozen: boolean;
   freezes: FreezeView[];
 }
+
+/** The result of `export`. Nothing new since the last one of that name: 0 branches, 0 commits, and no file. */
+export interface ExportResult {
+  /** An absolute path on this machine, for its own user. */
+  file: string;
+  /** Branches of the mesh with something in the bundle, the charter's too. */
+  branches: number;
+  commits: number;
+  /** Branches of others that could not be read as a whole here, and so are not in it. */
+  left_out: { machine: Handle; message: string }[];
+}
+
+/** The result of `import`. All 0 for a bundle that was imported before. */
+export interface ImportResult {
+  /** As for {@link ExportResult}; `-` for standard input. */
+  file: string;
+  /** Machines whose branches moved here. */
+  branches: number;
+  /** By how many commits they moved. */
+  commits: number;
+  /** Messages for this machine that got their numbers. */
+  arrived: number;
+  /** What stayed where it was, and why. */
+  rejected: { machine: string; kind: string; message: string }[];
+}

@@ -10,7 +10,7 @@ import type { PresenceRecord } from '../domain/records.js';
 import type { MessageEntry } from '../store/ports.js';
 import { ownMessagesInTip, staleAcks } from './in-tip.js';
 import type { MeshContext } from './context.js';
-import { commitReceipts, missingReceipts } from './receipts.js';
+import { stateMissingReceipts } from './receipts.js';
 import { dueRenewals, renewalFiles } from './renewals.js';
 import { lastActivityOf, numberBefore } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
@@ -39,10 +39,9 @@ interface Leaving {
  */
 export async function housekeeping(ctx: MeshContext): Promise<void> {
   // Decided without the lock, which an idle machine should not take every few seconds.
+  await stateMissingReceipts(ctx);
   const branch = await ctx.branches.ownBranch();
   const journal = await ctx.store.journal.view();
-  const key = [branch.tip, journal.messages.length, journal.messages.at(-1)?.n].join();
-  await commitReceipts(ctx, await ctx.branches.unstated.get(key, () => missingReceipts(ctx, branch, journal)));
   const renewals = await dueRenewals(ctx, branch);
   if (renewals.length === 0 && isNothing(await leaving(ctx, { branch, journal }))) {
     return;

@@ -48,11 +48,19 @@ export async function commitReceipts(ctx: MeshContext, senders: readonly Receive
   });
 }
 
+/** States what a crash kept from being stated. Cheap while neither the own branch nor the journal moves. */
+export async function stateMissingReceipts(ctx: MeshContext): Promise<void> {
+  const branch = await ctx.branches.ownBranch();
+  const journal = await ctx.store.journal.view();
+  const key = [branch.tip, journal.messages.length, journal.messages.at(-1)?.n].join();
+  await commitReceipts(ctx, await ctx.branches.unstated.get(key, () => missingReceipts(ctx, branch, journal)));
+}
+
 /**
  * Senders whose messages are in the journal while the own branch does not state it: a crash came between the two. Only
  * those with a pinned key, without which nothing can be stated.
  */
-export async function missingReceipts(ctx: MeshContext, own: Branch, journal: JournalView): Promise<Received[]> {
+async function missingReceipts(ctx: MeshContext, own: Branch, journal: JournalView): Promise<Received[]> {
   const pins = await ctx.store.local.pins();
   const lastSeq = new Map<Handle, number>();
   for (const { sender, seq } of journal.messages) lastSeq.set(sender, Math.max(seq, lastSeq.get(sender) ?? 0));

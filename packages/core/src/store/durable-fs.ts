@@ -91,6 +91,25 @@ export async function writeDurable(
   await fs.syncFolder(dirname(path));
 }
 
+/** {@link writeDurable} of bytes that come bit by bit. On failure, that of `parts` too, the old file stands. */
+export async function writeDurableFrom(fs: Fs, path: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
+  const temporary = temporaryPath(dirname(path));
+  const file = await fs.open(temporary, 'new');
+  try {
+    try {
+      for await (const part of parts) await file.write(part);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await fs.rename(temporary, path);
+  } catch (error) {
+    await discard(fs, temporary);
+    throw error;
+  }
+  await fs.syncFolder(dirname(path));
+}
+
 /** Like {@link writeDurable}, but a power cut may bring the old content back (or leave an empty file). */
 export async function writeAtomic(fs: Fs, path: string, bytes: Uint8Array): Promise<void> {
   await replace(fs, path, bytes, { sync: false });

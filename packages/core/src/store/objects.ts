@@ -120,12 +120,12 @@ export class StoreObjects implements Objects {
   }
 
   async installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void> {
+    const readBase = async (oid: Oid): Promise<GitObject | null> => ((await this.has(oid)) ? this.read(oid) : null);
     if (packCount(pack) > maxUnpacked) {
       const place = { fs: this.#fs, quarantine: this.#quarantine, packFolder: this.#packFolder };
-      await installAsPack(pack, place, limits);
+      await installAsPack(pack, place, { ...limits, readBase });
       return;
     }
-    const readBase = async (oid: Oid): Promise<GitObject | null> => ((await this.has(oid)) ? this.read(oid) : null);
     const objects = await unpack(pack, { ...limits, readBase });
     await this.#writeLoose(await inOrderOfNeed(objects, async (oid) => this.#known.has(oid) || (await this.has(oid))));
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Oid } from '../domain/ids.js';
 import { hashObject } from './object-id.js';
 import { DeltaChains } from './pack-chain.js';
 import { indexMagic } from './pack-index.js';
@@ -17,11 +18,14 @@ interface Indexed {
 }
 
 /**
- * The version 2 index of a pack: every object in it made whole and hashed, with memory for a part of them at a time.
- * @throws MeshError `protocol_error` where a delta does not resolve within the pack, or an object is there twice;
- * `payload_too_large`.
+ * The version 2 index of a pack: every object in it made whole and hashed, with memory for a part of them at a time. Or,
+ * for a thin pack, the bases it leaves out.
+ * @throws MeshError `protocol_error` where a delta does not resolve, or an object is there twice; `payload_too_large`.
  */
-export async function makePackIndex(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<Uint8Array> {
+export async function makePackIndex(
+  pack: Uint8Array,
+  limits: { maxObjectBytes: number },
+): Promise<{ index: Uint8Array } | { missing: Oid[] }> {
   const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
   const offsets = new Map<string, number>();
   const chains = new DeltaChains({
@@ -56,16 +60,21 @@ export async function makePackIndex(pack: Uint8Array, limits: { maxObjectBytes: 
   // The base of a delta by id may stand behind it.
   while (waiting.length > 0) {
     const still: typeof waiting = [];
+    const missing = new Set<Oid>();
     for (const one of waiting) {
       const entry = readEntry(bytes, { at: one.offset }, { end: bytes.length - 20, offset: one.offset, ...limits });
-      if (!(await add(entry, one.crc))) still.push(one);
+      if (await add(entry, one.crc)) continue;
+      still.push(one);
+      // A base id is 40 hex digits by the way it was read.
+      if (entry.kind === 'ref delta' && !offsets.has(entry.base)) missing.add(entry.base as Oid);
     }
     if (still.length === waiting.length) {
-      throw badPack(`${still.length} of its ${packCount(pack)} objects are deltas of an object that it leaves out`);
+      if (missing.size > 0) return { missing: [...missing] };
+      throw badPack(`${still.length} of its ${packCount(pack)} objects are deltas that do not resolve`);
     }
     waiting = still;
   }
-  return encodeIndex(indexed, bytes.subarray(-20));
+  return { index: encodeIndex(indexed, bytes.subarray(-20)) };
 }
 
 function encodeIndex(objects: Indexed[], packChecksum: Uint8Array): Uint8Array {

@@ -1,7 +1,12 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { GitObject } from '../domain/git-object.js';
+import type { Oid } from '../domain/ids.js';
 import { discard, makeDurableFolder, sweepTemporary, temporaryPath } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { makePackIndex } from './pack-index-write.js';
+import { badPack, packCount } from './pack-read.js';
+import { packHeader, packedObject } from './pack-write.js';
 
 export interface InstallPlace {
   fs: Fs;
@@ -10,17 +15,23 @@ export interface InstallPlace {
   packFolder: string;
 }
 
+interface InstallOptions {
+  maxObjectBytes: number;
+  /** Gives the bases of deltas that a thin pack leaves out; null for what the store does not have. */
+  readBase: (oid: Oid) => Promise<GitObject | null>;
+}
+
 /**
- * Makes a pack of many objects part of the store as it is, with an index of our own making: two files and three fsyncs
- * however many objects there are.
+ * Makes a pack of many objects part of the store, with an index of our own making: two files and three fsyncs however
+ * many objects there are. It stays as it is, or gets the bases that a thin one leaves out because the store has them.
  * @throws MeshError `protocol_error`, `payload_too_large`.
  */
 export async function installAsPack(
-  pack: Uint8Array,
+  received: Uint8Array,
   { fs, quarantine, packFolder }: InstallPlace,
-  limits: { maxObjectBytes: number },
+  options: InstallOptions,
 ): Promise<void> {
-  const index = await makePackIndex(pack, limits);
+  const { pack, index } = await indexed(received, options);
   await makeDurableFolder(fs, quarantine);
   await sweepTemporary(fs, quarantine);
   const folder = temporaryPath(quarantine);
@@ -39,6 +50,35 @@ export async function installAsPack(
   } finally {
     await fs.removeAll(folder);
   }
+}
+
+async function indexed(
+  received: Uint8Array,
+  options: InstallOptions,
+): Promise<{ pack: Uint8Array; index: Uint8Array }> {
+  const first = await makePackIndex(received, options);
+  if ('index' in first) return { pack: received, index: first.index };
+  const pack = await completed(received, first.missing, options.readBase);
+  const second = await makePackIndex(pack, options);
+  if ('index' in second) return { pack, index: second.index };
+  throw badPack(`it leaves out ${second.missing.join(', ')}, of which objects in it are deltas`);
+}
+
+/** A pack in the store must be complete in itself. What is put in stands first; the distances between the others stay. */
+async function completed(
+  pack: Uint8Array,
+  bases: readonly Oid[],
+  readBase: InstallOptions['readBase'],
+): Promise<Uint8Array> {
+  const added: Uint8Array[] = [];
+  for (const base of bases) {
+    const object = await readBase(base);
+    if (object !== null) added.push(await packedObject(object));
+  }
+  const parts = [packHeader(packCount(pack) + added.length), ...added, pack.subarray(12, -20)];
+  const sum = createHash('sha1');
+  for (const part of parts) sum.update(part);
+  return Buffer.concat([...parts, sum.digest()]);
 }
 
 /** Read-only, as git's own. */

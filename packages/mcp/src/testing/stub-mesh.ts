@@ -48,6 +48,8 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
     },
     syncNow: () => Promise.resolve(samples.syncOk),
     inlineSync: () => Promise.resolve(),
+    exportBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, left_out: [] }),
+    importBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, arrived: 0, rejected: [] }),
     newConnection: () => connection,
     close: () => {
       log.push({ name: 'close' });

@@ -1,0 +1,43 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Cli } from '../cli.js';
+import { defined } from '../defined.js';
+import { exitCodes } from '../exit-code.js';
+import { examples } from '../help-text.js';
+import { UsageError } from '../usage-error.js';
+
+export function registerExport(program: Command, cli: Cli): void {
+  program
+    .command('export')
+    .summary('write the mesh into a file to carry by hand')
+    .description(
+      'Write every branch of the mesh into a git bundle: a file that git-mesh import, git-mesh join and stock git read. ' +
+        'With --since-last, only what is new since the last export of that name; where nothing is, no file is written.',
+    )
+    .argument('<file>', 'the file to write; one that is there is replaced once the new one is whole')
+    .option('--since-last <name>', 'leave out what the last export of this name had: one name for each receiver')
+    .addHelpText(
+      'after',
+      examples(
+        ['git-mesh export /media/usb/mesh.bundle', 'the whole mesh, also for a machine that joins'],
+        ['git-mesh export /media/usb/mesh.bundle --since-last lab', 'what the lab has not got yet'],
+        ['git bundle verify /media/usb/mesh.bundle', 'what stock git says of it'],
+      ),
+    )
+    .action((file: string, flags: { sinceLast?: string }, command: Command) =>
+      cli.run(command, (call) => {
+        if (file === '-' || file === '') throw new UsageError(`export writes a file: "${file}" is no path of one`);
+        return call.withMesh(async (mesh) => {
+          await call.exchange(mesh);
+          const result = await mesh.exportBundle({
+            file: resolve(call.runtime.cwd(), file),
+            signal: call.runtime.interruption(),
+            ...defined({ sinceLast: flags.sinceLast, onProgress: call.onProgress }),
+          });
+          const { exportView } = await import('../views/export.js');
+          await call.show(result, exportView(flags.sinceLast));
+          return exitCodes.done;
+        });
+      }),
+    );
+}
