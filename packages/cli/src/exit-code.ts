@@ -30,6 +30,7 @@ export function exitCodeOf(name: ErrorName): number {
     case 'mesh_exists':
     case 'conflict':
     case 'cancelled':
+    case 'different_mesh':
       return exitCodes.conflict;
     case 'locked':
     case 'store_unusable':
@@ -44,7 +45,6 @@ export function exitCodeOf(name: ErrorName): number {
     case 'push_refused':
     case 'protocol_error':
     case 'deadline':
-    case 'different_mesh':
       return exitCodes.unreachable;
     case 'no_mesh':
       return exitCodes.noMesh;

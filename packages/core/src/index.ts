@@ -29,6 +29,7 @@ export {
 } from './domain/ids.js';
 export { nextUlid, ulidTime } from './domain/ulid.js';
 export { hasControl, hasUnseen, isWellFormed, visibleText } from './domain/visible-text.js';
+export { parseRemoteName, sameRemoteName } from './domain/remote-name.js';
 export { nearestName } from './domain/nearest-name.js';
 export { decodeYaml, encodeYaml, maxFileBytes } from './domain/codec.js';
 export { unknownKeys } from './domain/record-schema.js';

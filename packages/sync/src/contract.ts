@@ -9,8 +9,11 @@ export interface OpenMesh {
    * first tool call (MCP) or by `sync --watch`. Returns at once.
    */
   startWorker(): void;
-  /** A full round now, ignoring back-off; for `git mesh sync`. */
-  syncNow(options?: { signal?: AbortSignal }): Promise<SyncSummary>;
+  /**
+   * A full round now, ignoring back-off, and carrying what others wrote without waiting; for `git mesh sync`. With
+   * `remotes` only those of these names.
+   */
+  syncNow(options?: { signal?: AbortSignal; remotes?: readonly string[] }): Promise<SyncSummary>;
   /** For a command where no worker runs: one bounded round; where a worker is alive: nothing. */
   inlineSync(options: { deadlineMs: number }): Promise<void>;
   newConnection(options: { resident: boolean }): Connection;

@@ -7,6 +7,7 @@ import { openMesh } from './open.js';
 import { remoteMesh, settle } from './testing/remote-mesh.js';
 import type { Peer, RemoteMesh } from './testing/remote-mesh.js';
 import { Worker } from './worker.js';
+import type { WorkerRounds } from './worker.js';
 
 let mesh: RemoteMesh;
 const open: OpenMesh[] = [];
@@ -71,11 +72,18 @@ test.each([
 ])('a round begins at once when %s moves, long before the next poll', async (_what, move) => {
   const [studio] = mesh.peers as [Peer];
   const begun: number[] = [];
-  const run = (): Promise<void> => {
-    begun.push(performance.now());
-    return Promise.resolve();
+  const rounds: WorkerRounds = {
+    remotes: studio.remotes,
+    refresh: () => Promise.resolve(false),
+    prepare: () => Promise.resolve(),
+    pass: () => {
+      begun.push(performance.now());
+      return Promise.resolve();
+    },
+    lacksOwnTip: () => Promise.resolve(true),
+    carryAt: () => Promise.resolve(null),
   };
-  const worker = new Worker({ mesh: studio.mesh, remotes: studio.remotes, run, logger: silentLogger });
+  const worker = new Worker({ mesh: studio.mesh, rounds, logger: silentLogger });
   worker.start();
   const waited: number[] = [];
   try {

@@ -1,0 +1,217 @@
+import { MeshError, charterRef, fromIso, toIso } from '@git-mesh/core';
+import type { Logger, MeshContext, RemoteState } from '@git-mesh/core';
+import { carryDelay, longestDelayMs, longestRefusalMs, longestRetryAfterMs, nextDelay } from './backoff.js';
+import type { CarryDelay } from './backoff.js';
+import { afterCarry, behindBranches, carryTo, isCarryDue } from './carry.js';
+import type { CarryRules } from './carry.js';
+import { deadlineSignal } from './deadline.js';
+import { journalArrivals } from './journal-arrivals.js';
+import { plainMessage } from './redact.js';
+import type { Remote, RoundContext } from './remote-context.js';
+import { fetchFrom } from './remote-fetch.js';
+import type { Fetched } from './remote-fetch.js';
+import { pushTo } from './remote-push.js';
+import type { RemoteStates } from './remote-states.js';
+
+/** A remote that hangs is given up and named within this time a round. */
+export const roundLimitMs = 20_000;
+
+export interface RoundOptions {
+  deadlineMs: number;
+  /** Set by `git mesh sync`: a person asks, so every remote is tried, and what others wrote is carried without waiting. */
+  ignoreBackoff: boolean;
+  signal?: AbortSignal;
+}
+
+export interface ExchangeDependencies {
+  mesh: MeshContext;
+  states: RemoteStates;
+  logger: Logger;
+  random: () => number;
+  /** {@link carryDelay} where left out. */
+  carry?: CarryDelay;
+  /** Called once what arrived has its numbers; returns at once. */
+  onJournaled?: () => void;
+}
+
+/**
+ * One remote's part of a round: fetch, check and advance; the journal takes what arrived; the own branch is pushed, and
+ * then what the remote lacks of others' branches. Waits for no other remote. A failure is recorded, not thrown.
+ *
+ * @throws MeshError for what concerns this store: a full disk, a lock that is held.
+ */
+export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, options: RoundOptions): Promise<void> {
+  const { mesh, states, logger } = deps;
+  const before = await states.get(remote.name);
+  const turn = await turnOf(mesh, before, options);
+  if (turn === 'wait') return;
+  const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
+  const ctx: RoundContext = { mesh, remote, signal, logger };
+  try {
+    const fetched = await orRecord(deps, options, { remote, before }, () => fetchFrom(ctx, before?.rejected ?? []));
+    if (fetched === null) return;
+    states.see(remote.name, fetched.there);
+    await journalArrivals(mesh);
+    deps.onJournaled?.();
+    const answered = await stateAfter(deps, fetched, before);
+    if (turn === 'read' && before !== null) {
+      const { last_ok_at, rejected, behind } = answered;
+      states.set(remote.name, { ...before, last_ok_at, rejected, behind: behind ?? [] });
+      return;
+    }
+    await orRecord(deps, options, { remote, before: { ...answered, failures: before?.failures ?? 0 } }, async () => {
+      await pushTo(ctx, fetched);
+      await seeOwn(deps, remote);
+      states.set(remote.name, answered);
+      states.set(remote.name, { ...answered, behind: await carryDue(deps, ctx, answered.behind ?? [], options) });
+    });
+  } finally {
+    done();
+    await keepState(deps, remote);
+  }
+}
+
+/**
+ * Whether a remote is to be asked again now that branches of this store moved: it lacks the own tip. Notes what it lacks
+ * of others, to be carried later. No network.
+ */
+export async function lacksOwnTip(deps: ExchangeDependencies, remote: Remote): Promise<boolean> {
+  const { mesh, states } = deps;
+  const seen = states.seen(remote.name);
+  // Nobody has looked yet, or looking failed: the next look is under way or waits for its time.
+  if (seen === null) return false;
+  const state = await states.get(remote.name);
+  const own = await mesh.store.refs.read(mesh.store.branch);
+  const foreign = state?.rejected.some(({ handle }) => handle === mesh.branches.own) === true;
+  if (state !== null) {
+    const behind = await behindBranches(mesh, seen, state.behind ?? [], rulesOf(deps));
+    if (JSON.stringify(behind) !== JSON.stringify(state.behind ?? [])) {
+      states.set(remote.name, { ...state, behind });
+      await keepState(deps, remote);
+    }
+  }
+  return own !== null && !foreign && seen.get(mesh.store.branch) !== own;
+}
+
+/**
+ * `wait`: not before its time. `read`: only pushing must wait, since a remote that takes nothing from us is read all the
+ * same; once there is something new to push, it is asked again.
+ */
+async function turnOf(
+  { clock, store }: MeshContext,
+  before: RemoteState | null,
+  options: RoundOptions,
+): Promise<'wait' | 'read' | 'all'> {
+  if (options.ignoreBackoff || before === null || !isWaiting(before, clock.now())) return 'all';
+  if (before.writable) return 'wait';
+  const own = await store.refs.read(store.branch);
+  return before.refused_tip === undefined || before.refused_tip === own ? 'read' : 'all';
+}
+
+function isWaiting(state: RemoteState, now: number): boolean {
+  if (state.next_try_at === null) return false;
+  const next = fromIso(state.next_try_at);
+  if (next <= now) return false;
+  // A clock that was put back must not hold up a remote.
+  return state.failed_at === undefined ? next - now <= longestDelayMs : fromIso(state.failed_at) <= now;
+}
+
+async function stateAfter(
+  deps: ExchangeDependencies,
+  fetched: Fetched,
+  before: RemoteState | null,
+): Promise<RemoteState> {
+  const { mesh } = deps;
+  return {
+    last_ok_at: toIso(mesh.clock.now()),
+    next_try_at: null,
+    failures: 0,
+    error: null,
+    rejected: fetched.rejected,
+    writable: true,
+    behind: await behindBranches(mesh, fetched.there, before?.behind ?? [], rulesOf(deps)),
+  };
+}
+
+/** What the journal says was pushed is there. */
+async function seeOwn({ mesh, states }: ExchangeDependencies, remote: Remote): Promise<void> {
+  const { store } = mesh;
+  const pushed = (await store.journal.view()).pushed.findLast((line) => line.remote === remote.name);
+  const own = await store.refs.read(store.branch);
+  if (own !== null && pushed?.commit === own) states.seeRef(remote.name, store.branch, own);
+  const charter = await store.refs.read(charterRef(store.config.ref_prefix));
+  if (charter !== null) states.seeRef(remote.name, charterRef(store.config.ref_prefix), charter);
+}
+
+/** Carries what is due; gives what is still behind. */
+async function carryDue(
+  deps: ExchangeDependencies,
+  ctx: RoundContext,
+  behind: RemoteState['behind'] & {},
+  options: RoundOptions,
+): Promise<RemoteState['behind'] & {}> {
+  const { mesh, remote } = ctx;
+  const due = behind.filter((entry) => options.ignoreBackoff || isCarryDue(entry, mesh.clock.now()));
+  if (due.length === 0) return behind;
+  const became = await carryTo(ctx, due);
+  for (const { handle } of due) {
+    const tip = became.get(handle);
+    const ref = `${mesh.store.config.ref_prefix}${handle}`;
+    if (tip !== undefined && tip !== 'refused') deps.states.seeRef(remote.name, ref as typeof mesh.store.branch, tip);
+  }
+  return afterCarry(mesh, behind, became, rulesOf(deps));
+}
+
+const rulesOf = ({ random, carry }: ExchangeDependencies): CarryRules => ({ random, delay: carry ?? carryDelay });
+
+/** Null where it failed. Records the failure of an exchange, unless we broke it off ourselves. */
+async function orRecord<T>(
+  deps: ExchangeDependencies,
+  options: RoundOptions,
+  { remote, before }: { remote: Remote; before: RemoteState | null },
+  work: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    if (options.signal?.aborted === true) return null;
+    deps.logger.warn(`remote ${remote.name}: ${plainMessage(error)}`);
+    deps.states.set(remote.name, await failedState(deps, before, error));
+    return null;
+  }
+}
+
+async function failedState(
+  { mesh, random }: ExchangeDependencies,
+  before: RemoteState | null,
+  error: MeshError,
+): Promise<RemoteState> {
+  const failures = (before?.failures ?? 0) + 1;
+  const now = mesh.clock.now();
+  const refused = error.errorName === 'push_refused';
+  const own = refused ? await mesh.store.refs.read(mesh.store.branch) : (before?.refused_tip ?? null);
+  const asked = error.data['retry_after_ms'];
+  const waitMs = Math.max(
+    nextDelay({ failures, random, longest: refused ? longestRefusalMs : longestDelayMs }),
+    typeof asked === 'number' ? Math.min(asked, longestRetryAfterMs) : 0,
+  );
+  return {
+    last_ok_at: before?.last_ok_at ?? null,
+    next_try_at: toIso(now + waitMs),
+    failures,
+    error: { name: error.errorName, message: plainMessage(error) },
+    rejected: before?.rejected ?? [],
+    writable: refused ? false : (before?.writable ?? true),
+    failed_at: toIso(now),
+    behind: before?.behind ?? [],
+    ...(own === null ? {} : { refused_tip: own }),
+  };
+}
+
+/** Writes what became of the exchange, unless the remote was removed meanwhile. */
+async function keepState({ mesh, states }: ExchangeDependencies, { name }: Remote): Promise<void> {
+  const remotes = await mesh.store.refreshRemotes();
+  if (remotes.some((remote) => remote.name === name)) await states.flush([name]);
+  else states.forget(name);
+}
