@@ -1,4 +1,13 @@
-import type { Connection, Logger, MembershipResult, MeshApi, SyncSummary, Syncer } from '@git-mesh/core';
+import type {
+  Connection,
+  Logger,
+  MembershipResult,
+  MeshApi,
+  RemoteAddedResult,
+  RemoteRemovedResult,
+  SyncSummary,
+  Syncer,
+} from '@git-mesh/core';
 
 /** What the front ends (mcp, cli) use: an open mesh with its synchronisation wired in. */
 export interface OpenMesh {
@@ -46,6 +55,26 @@ export interface JoinOptions extends OpenOptions {
   label?: string;
   onProgress?: (line: string) => void;
 }
+
+export interface AddRemoteOptions extends OpenOptions {
+  name: string;
+  url: string;
+  /** Adds a remote over http(s) that everybody can read, too. */
+  allowPublic?: boolean;
+  onProgress?: (line: string) => void;
+}
+
+export interface RemoveRemoteOptions extends OpenOptions {
+  name: string;
+}
+
+/**
+ * @throws MeshError `invalid_argument` (name, URL), `conflict` (name or repository is a remote already), `different_mesh`,
+ * `forbidden` (everybody can read it), and what the transport throws; then nothing was stored.
+ */
+export type AddRemoteFunction = (options: AddRemoteOptions) => Promise<RemoteAddedResult>;
+/** @throws MeshError `not_found` with the known names. */
+export type RemoveRemoteFunction = (options: RemoveRemoteOptions) => Promise<RemoteRemovedResult>;
 
 /** @throws MeshError `no_mesh` when there is no store at `dir`, `store_unusable`, `format_too_new`. */
 export type OpenMeshFunction = (options: OpenOptions) => Promise<OpenMesh>;

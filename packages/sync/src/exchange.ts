@@ -138,7 +138,8 @@ async function seeOwn({ mesh, states }: ExchangeDependencies, remote: Remote): P
   const { store } = mesh;
   const pushed = (await store.journal.view()).pushed.findLast((line) => line.remote === remote.name);
   const own = await store.refs.read(store.branch);
-  if (own !== null && pushed?.commit === own) states.seeRef(remote.name, store.branch, own);
+  // A line with the number 0 says that a remote of this name was made anew.
+  if (own !== null && pushed?.commit === own && pushed.seq > 0) states.seeRef(remote.name, store.branch, own);
   const charter = await store.refs.read(charterRef(store.config.ref_prefix));
   if (charter !== null) states.seeRef(remote.name, charterRef(store.config.ref_prefix), charter);
 }
