@@ -11,6 +11,7 @@ import type {
   GuardResult,
   InboxResult,
   MembershipResult,
+  RemotesResult,
   SendResult,
   SentResult,
   StatusResult,
@@ -35,6 +36,7 @@ export interface CommandResults {
   sent: SentResult;
   sync: SyncSummary;
   guard: GuardResult;
+  remote: RemotesResult;
 }
 
 export interface Ended {

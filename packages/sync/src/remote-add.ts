@@ -31,10 +31,11 @@ export async function addRemote(options: AddRemoteOptions): Promise<RemoteAddedR
     options.onProgress?.(`looking at ${remote.shown}`);
     const found = await lookAt(store, remote);
     if (options.allowPublic !== true) await refusePublic(remote, options);
-    await forgetRemote(store, name);
-    await store.editConfig((current) => {
+    await store.editConfig(async (current) => {
       // Another process may have come first since we looked.
       refuseTwice(current, name, remote.url);
+      // Of one that had this name, where it was taken out in the middle of an exchange.
+      await forgetRemote(store, name);
       return { ...current, remotes: [...current.remotes, { name, url: remote.url }] };
     });
     options.onProgress?.('exchanging what both have');

@@ -10,13 +10,13 @@ export async function removeRemote(options: RemoveRemoteOptions): Promise<Remote
   const { name } = options;
   const store = await Store.open(options.dir, storeDeps(options));
   let url = '';
-  await store.editConfig((current) => {
+  await store.editConfig(async (current) => {
     const known = current.remotes.find((remote) => remote.name === name);
     if (known === undefined) throw unknownRemote(name, current.remotes);
     url = redactUrl(known.url);
+    await forgetRemote(store, name);
     return { ...current, remotes: current.remotes.filter((remote) => remote !== known) };
   });
-  await forgetRemote(store, name);
   const mesh = await openMesh(options);
   try {
     return { name, url, remotes: (await mesh.api.status()).remotes };
@@ -36,19 +36,22 @@ function unknownRemote(name: string, remotes: readonly { name: string }[]): Mesh
   );
 }
 
-/** What is known of a remote that is no longer there: its state, and where its branches stood. Safe to repeat. */
+/** Clears what is known of a remote: its state, and where its branches stood. Under the store lock. Safe to repeat. */
 export async function forgetRemote(store: Store, name: string): Promise<void> {
   await store.local.removeRemote(name);
-  await store.withLock(async () => {
-    for (const { ref, oid } of await store.refs.list(`refs/remotes/${name}/`)) {
+  for (const { ref, oid } of await store.refs.list(`refs/remotes/${name}/`)) {
+    try {
       await store.refs.update(ref, { expected: oid, next: null });
+    } catch (error) {
+      // A fetch that is still under way moves it: it then shows what was fetched last, and decides nothing.
+      if (!(error instanceof MeshError) || !['conflict', 'locked'].includes(error.errorName)) throw error;
     }
-    // Should a remote of this name come again, nothing of ours is there yet.
-    const pushed = (await store.journal.view()).pushed.findLast(({ remote }) => remote === name);
-    if (pushed === undefined || pushed.seq === 0) return;
-    const { tip } = await new Branches(store).ownBranch();
-    await store.journal.append([{ kind: 'pushed', remote: name, commit: tip, seq: 0, at: toIso(store.clock.now()) }], {
-      durable: false,
-    });
+  }
+  // Should a remote of this name come again, nothing of ours is there yet.
+  const pushed = (await store.journal.view()).pushed.findLast(({ remote }) => remote === name);
+  if (pushed === undefined || pushed.seq === 0) return;
+  const { tip } = await new Branches(store).ownBranch();
+  await store.journal.append([{ kind: 'pushed', remote: name, commit: tip, seq: 0, at: toIso(store.clock.now()) }], {
+    durable: false,
   });
 }

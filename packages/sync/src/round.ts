@@ -30,7 +30,7 @@ export async function round(deps: RoundDependencies, options: RoundOptions): Pro
   await prepare(deps);
   await each(deps.remotes, (remote) => pass(remote, options));
   const deadlineMs = options.deadlineMs - (performance.now() - start);
-  if (deps.remotes.length < 2 || deadlineMs <= 0) return;
+  if (deps.remotes.length < 2 || deadlineMs <= 0 || options.signal?.aborted === true) return;
   const again: Remote[] = [];
   for (const remote of deps.remotes) if (await wantsMore(deps, remote, options)) again.push(remote);
   await each(again, (remote) => pass(remote, { ...options, deadlineMs }));

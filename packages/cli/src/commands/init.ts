@@ -21,7 +21,7 @@ export function registerInit(program: Command, cli: Cli): void {
       'Make a new mesh with this machine as its first. With --remote the mesh lives in that empty repository and ' +
         'other machines can join it; without, it is a mesh of one machine.',
     )
-    .option('--remote <url>', 'the shared repository: the path or file:// URL of a bare repository')
+    .option('--remote <url>', 'the shared repository: the path of a bare one, file://, ssh://, host:path or https://')
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
     .addOption(new Option('--policy <policy>', 'who counts as a member').choices(['open', 'roster']))

@@ -15,7 +15,7 @@ export function registerJoin(program: Command, cli: Cli): void {
     .command('join')
     .summary('join a mesh from this machine')
     .description('Join the mesh in a shared repository. This machine gets a store, a key and a branch of its own.')
-    .argument('<url>', 'the shared repository: the path or file:// URL of a bare repository')
+    .argument('<url>', 'the shared repository: the path of a bare one, file://, ssh://, host:path or https://')
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
     .addHelpText(

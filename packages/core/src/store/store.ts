@@ -140,11 +140,11 @@ export class Store {
 
   /**
    * Changes the configuration as it is on the disk now, under the store lock (taken here). What `change` throws leaves
-   * it as it was.
+   * it as it was; what belongs to the change may be done in it.
    */
-  async editConfig(change: (current: StoreConfig) => StoreConfig): Promise<StoreConfig> {
+  async editConfig(change: (current: StoreConfig) => StoreConfig | Promise<StoreConfig>): Promise<StoreConfig> {
     return this.withLock(async () => {
-      const next = change(await readConfig(this.fs, this.dir));
+      const next = await change(await readConfig(this.fs, this.dir));
       await writeConfig(this.fs, this.dir, next);
       this.#config = next;
       return next;
