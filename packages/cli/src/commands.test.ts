@@ -265,7 +265,7 @@ describe('remote', () => {
     ['list', '--allow-public'],
     ['rename', 'a', 'b'],
   ])('refuses %s %s %s as wrong use', async (...argv) => {
-    const run = await runStubbed(['remote', ...argv.filter((word) => word !== undefined)], recorded());
+    const run = await runStubbed(['remote', ...argv], recorded());
     expect(run.code).toBe(2);
   });
 });

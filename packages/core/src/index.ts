@@ -139,6 +139,7 @@ export type { Fs, FsFile, FsStat } from './store/fs.js';
 export { nodeFs } from './store/node-fs.js';
 export { hashObject } from './store/object-id.js';
 export { isRefName } from './store/ref-name-check.js';
+export { StoreRefs } from './store/refs.js';
 export { ownIdentity, pidExists, provenDead } from './store/identity.js';
 export { withStoreLock } from './store/store-lock.js';
 export { MachineKey } from './store/keys.js';

@@ -11,6 +11,8 @@ import type { PathWatch } from './watch.js';
 export interface RemoteTurns {
   pass(remote: Remote, options: { deadlineMs: number; ignoreBackoff: boolean }): Promise<void>;
   lacksOwnTip(remote: Remote): Promise<boolean>;
+  /** For a remote that is watched: false where its branches stand as they were last seen, or as we left them. */
+  movedThere(remote: Remote): Promise<boolean>;
   carryAt(remote: Remote): Promise<EpochMillis | null>;
 }
 
@@ -34,6 +36,8 @@ export class RemotePoll {
   #ended = false;
   /** An exchange is wanted now. */
   #asked = true;
+  /** The files of a local remote changed; looked into once our own exchange, which may be why, has ended. */
+  #stirred = false;
   #wake: (() => void) | null = null;
 
   constructor(options: RemotePollOptions) {
@@ -75,11 +79,24 @@ export class RemotePoll {
     return watchPaths({
       paths: [join(watchable, ...prefix), join(watchable, 'packed-refs')],
       onChange: () => {
-        this.#asked = true;
+        this.#stirred = true;
         this.#wake?.();
       },
       logger,
     });
+  }
+
+  /** Whether a local remote stirred by another's doing: what we pushed ourselves moves it too, and needs no look. */
+  async #movedThere(): Promise<boolean> {
+    const { turns, remote, logger } = this.#options;
+    if (!this.#stirred) return false;
+    this.#stirred = false;
+    try {
+      return await turns.movedThere(remote);
+    } catch (error) {
+      logger.debug(`remote ${remote.name}: ${plainMessage(error)}`);
+      return true;
+    }
   }
 
   async #work(): Promise<void> {
@@ -103,9 +120,10 @@ export class RemotePoll {
     const until = performance.now() + ms;
     for (;;) {
       const left = until - performance.now();
-      if (this.#isEnded() || this.#isAsked() || left <= 0) return;
+      if (this.#isEnded() || this.#isAsked() || left <= 0 || (await this.#movedThere())) return;
       const carry = await this.#untilCarry();
-      if (carry <= 0 || this.#isAsked()) return;
+      if (carry <= 0 || this.#isEnded() || this.#isAsked()) return;
+      if (this.#stirred) continue;
       await this.#sleep(Math.min(left, carry));
     }
   }

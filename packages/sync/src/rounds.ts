@@ -1,6 +1,7 @@
 import type { EpochMillis, StoreConfig } from '@git-mesh/core';
 import { nextCarryAt } from './carry.js';
 import { exchangeWith, lacksOwnTip } from './exchange.js';
+import { movedThere } from './moved-there.js';
 import type { ExchangeDependencies, RoundOptions } from './exchange.js';
 import { plainMessage } from './redact.js';
 import type { Remote } from './remote-context.js';
@@ -83,6 +84,11 @@ export class Rounds {
   /** See {@link lacksOwnTip}. */
   lacksOwnTip(remote: Remote): Promise<boolean> {
     return lacksOwnTip(this.#options, remote);
+  }
+
+  /** See {@link movedThere}. */
+  movedThere(remote: Remote): Promise<boolean> {
+    return movedThere(this.#options, remote);
   }
 
   /** When the next branch of another machine is to be carried there; null where none is, or the remote is not asked now. */
