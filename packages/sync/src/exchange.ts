@@ -1,5 +1,5 @@
-import { MeshError, charterRef, fromIso, toIso } from '@git-mesh/core';
-import type { Logger, MeshContext, RemoteState } from '@git-mesh/core';
+import { MeshError, charterRef, fromIso, handleOfRef, toIso } from '@git-mesh/core';
+import type { Logger, MeshContext, Oid, RefName, RemoteState } from '@git-mesh/core';
 import { carryDelay, longestDelayMs, longestRefusalMs, longestRetryAfterMs, nextDelay } from './backoff.js';
 import type { CarryDelay } from './backoff.js';
 import { afterCarry, behindBranches, carryTo, isCarryDue } from './carry.js';
@@ -48,6 +48,16 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
   const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
   const ctx: RoundContext = { mesh, remote, signal, logger };
   try {
+    if (turn === 'all' && !options.ignoreBackoff && before?.error === null) {
+      const same = await orRecord(deps, options, { remote, before }, () => nothingMoved(deps, ctx, before));
+      if (same === true) {
+        const state = (await states.get(remote.name)) ?? before;
+        states.set(remote.name, { ...state, last_ok_at: toIso(mesh.clock.now()) });
+        // The store may have been held, or its disk full, when they came.
+        await journalArrivals(mesh);
+      }
+      if (same !== false) return;
+    }
     const fetched = await orRecord(deps, options, { remote, before }, () => fetchFrom(ctx, before?.rejected ?? []));
     if (fetched === null) return;
     states.see(remote.name, fetched.there);
@@ -91,6 +101,41 @@ export async function lacksOwnTip(deps: ExchangeDependencies, remote: Remote): P
     }
   }
   return own !== null && !foreign && seen.get(mesh.store.branch) !== own;
+}
+
+/**
+ * True where the mesh's branches there are as this process left them and nothing is to be brought there: one small
+ * request, where the transport has one. False where that is not known for sure.
+ */
+async function nothingMoved(deps: ExchangeDependencies, ctx: RoundContext, before: RemoteState): Promise<boolean> {
+  const { mesh, remote, signal } = ctx;
+  const prefix = mesh.store.config.ref_prefix;
+  const seen = deps.states.seen(remote.name);
+  const due = (before.behind ?? []).some((entry) => isCarryDue(entry, mesh.clock.now()));
+  if (remote.transport.refs === undefined || seen === null || due) return false;
+  // Of a remote without a charter the rest must be known too: it may have become a repository of something else.
+  if (!seen.has(charterRef(prefix)) || (await lacksOwnTip(deps, remote))) return false;
+  // What was fetched and not decided on in a crash, or while the store was held, is still to be looked at.
+  if (!(await allDecided(deps, seen, before))) return false;
+  const now = await remote.transport.refs(prefix, { signal });
+  if (now === null) return false;
+  const known = [...seen].filter(([ref]) => ref.startsWith(prefix));
+  return now.size === known.length && known.every(([ref, oid]) => now.get(ref) === oid);
+}
+
+async function allDecided(
+  { mesh }: ExchangeDependencies,
+  seen: ReadonlyMap<RefName, Oid>,
+  { rejected, behind = [] }: RemoteState,
+): Promise<boolean> {
+  const { config, refs } = mesh.store;
+  for (const [ref, oid] of seen) {
+    const handle = handleOfRef(config.ref_prefix, ref);
+    if (handle === null || (await refs.read(ref)) === oid) continue;
+    const known = [...rejected, ...behind.map((entry) => ({ handle: entry.handle, tip: entry.there }))];
+    if (!known.some((entry) => entry.handle === handle && entry.tip === oid)) return false;
+  }
+  return true;
 }
 
 /**

@@ -43,6 +43,13 @@ export interface Transport {
    * git's), `deadline`.
    */
   open(service: Service, options: { signal: AbortSignal }): Promise<Exchange>;
+  /**
+   * The refs that begin with `prefix`, where they can be had for less than {@link Transport.open} with all the others;
+   * null where they cannot, which is remembered. Absent where they never can.
+   *
+   * @throws MeshError as {@link Transport.open} does.
+   */
+  refs?(prefix: string, options: { signal: AbortSignal }): Promise<ReadonlyMap<RefName, Oid> | null>;
   /** The folder in which a local remote keeps its refs (it holds `refs/` and `packed-refs`), for watching; null otherwise. */
   readonly watchable: string | null;
 }
