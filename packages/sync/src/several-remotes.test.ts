@@ -120,6 +120,7 @@ test('a branch is carried only once its owner has had the time to bring it there
   // Another message meanwhile does not put it off.
   await studio.send('*', 2);
   await studio.sync();
+  await background(desk);
   now += 1;
   await background(desk);
   expect(tipAt(hub2, 'studio')).toBe(studio.tip());
