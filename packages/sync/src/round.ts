@@ -4,9 +4,6 @@ import type { ExchangeDependencies, RoundOptions } from './exchange.js';
 import { journalArrivals } from './journal-arrivals.js';
 import type { Remote } from './remote-context.js';
 
-export { roundLimitMs } from './exchange.js';
-export type { RoundOptions } from './exchange.js';
-
 export interface RoundDependencies extends ExchangeDependencies {
   remotes: readonly Remote[];
   /** How a remote has its turn; by {@link exchangeWith} at once where left out. */
