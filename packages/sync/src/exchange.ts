@@ -1,6 +1,6 @@
-import { MeshError, charterRef, fromIso, handleOfRef, toIso } from '@git-mesh/core';
+import { MeshError, charterRef, handleOfRef, toIso } from '@git-mesh/core';
 import type { Logger, MeshContext, Oid, RefName, RemoteState } from '@git-mesh/core';
-import { carryDelay, longestDelayMs, longestRefusalMs, longestRetryAfterMs, nextDelay } from './backoff.js';
+import { carryDelay } from './backoff.js';
 import type { CarryDelay } from './backoff.js';
 import { afterCarry, behindBranches, carryTo, isCarryDue } from './carry.js';
 import type { CarryRules } from './carry.js';
@@ -12,6 +12,7 @@ import { fetchFrom } from './remote-fetch.js';
 import type { Fetched } from './remote-fetch.js';
 import { pushTo } from './remote-push.js';
 import type { RemoteStates } from './remote-states.js';
+import { stateAfterFailure, turnOf } from './remote-turn.js';
 
 /** A remote that hangs is given up and named within this time a round. */
 export const roundLimitMs = 20_000;
@@ -138,29 +139,6 @@ async function allDecided(
   return true;
 }
 
-/**
- * `wait`: not before its time. `read`: only pushing must wait, since a remote that takes nothing from us is read all the
- * same; once there is something new to push, it is asked again.
- */
-async function turnOf(
-  { clock, store }: MeshContext,
-  before: RemoteState | null,
-  options: RoundOptions,
-): Promise<'wait' | 'read' | 'all'> {
-  if (options.ignoreBackoff || before === null || !isWaiting(before, clock.now())) return 'all';
-  if (before.writable) return 'wait';
-  const own = await store.refs.read(store.branch);
-  return before.refused_tip === undefined || before.refused_tip === own ? 'read' : 'all';
-}
-
-function isWaiting(state: RemoteState, now: number): boolean {
-  if (state.next_try_at === null) return false;
-  const next = fromIso(state.next_try_at);
-  if (next <= now) return false;
-  // A clock that was put back must not hold up a remote.
-  return state.failed_at === undefined ? next - now <= longestDelayMs : fromIso(state.failed_at) <= now;
-}
-
 async function stateAfter(
   deps: ExchangeDependencies,
   fetched: Fetched,
@@ -223,36 +201,9 @@ async function orRecord<T>(
     if (!(error instanceof MeshError)) throw error;
     if (options.signal?.aborted === true) return null;
     deps.logger.warn(`remote ${remote.name}: ${plainMessage(error)}`);
-    deps.states.set(remote.name, await failedState(deps, before, error));
+    deps.states.set(remote.name, await stateAfterFailure(deps, before, error));
     return null;
   }
-}
-
-async function failedState(
-  { mesh, random }: ExchangeDependencies,
-  before: RemoteState | null,
-  error: MeshError,
-): Promise<RemoteState> {
-  const failures = (before?.failures ?? 0) + 1;
-  const now = mesh.clock.now();
-  const refused = error.errorName === 'push_refused';
-  const own = refused ? await mesh.store.refs.read(mesh.store.branch) : (before?.refused_tip ?? null);
-  const asked = error.data['retry_after_ms'];
-  const waitMs = Math.max(
-    nextDelay({ failures, random, longest: refused ? longestRefusalMs : longestDelayMs }),
-    typeof asked === 'number' ? Math.min(asked, longestRetryAfterMs) : 0,
-  );
-  return {
-    last_ok_at: before?.last_ok_at ?? null,
-    next_try_at: toIso(now + waitMs),
-    failures,
-    error: { name: error.errorName, message: plainMessage(error) },
-    rejected: before?.rejected ?? [],
-    writable: refused ? false : (before?.writable ?? true),
-    failed_at: toIso(now),
-    behind: before?.behind ?? [],
-    ...(own === null ? {} : { refused_tip: own }),
-  };
 }
 
 /** Writes what became of the exchange, unless the remote was removed meanwhile. */
