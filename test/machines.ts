@@ -13,6 +13,7 @@ import type {
   ImportResult,
   InboxResult,
   MembershipResult,
+  RemotesResult,
   SendResult,
   SentResult,
   StatusResult,
@@ -39,6 +40,7 @@ export interface CommandResults {
   guard: GuardResult;
   export: ExportResult;
   import: ImportResult;
+  remote: RemotesResult;
 }
 
 export interface Ended {

@@ -239,6 +239,61 @@ describe('log', () => {
   });
 });
 
+describe('remote', () => {
+  const far = { name: 'far', url: 'https://h/x.git', state: 'ok', last_ok_at: null, next_try_at: null, queued: 0, error: null }; // prettier-ignore
+  const result = { name: 'far', url: 'https://h/x.git', found: 'empty', writable: true, remotes: [far] };
+  const recorded = () => {
+    const seen: object[] = [];
+    const record = (options: object): Promise<never> => {
+      const { logger: _logger, ...rest } = options as { logger: unknown };
+      seen.push(rest);
+      return Promise.resolve(result as never);
+    };
+    return { seen, access: { addRemote: record, removeRemote: record } };
+  };
+
+  it('lists where nothing else is asked', async () => {
+    const results = { status: { remotes: [far] } };
+    for (const argv of [['remote'], ['remote', 'list']]) {
+      const run = await runStubbed([...argv, '--json'], { results });
+      expect([run.code, JSON.parse(run.out)]).toEqual([0, { remotes: [far] }]);
+    }
+    expect((await runStubbed(['remote'], { results })).out).toContain('far https://h/x.git');
+    expect((await runStubbed(['remote'], { results: { status: { remotes: [] } } })).out).toContain('remote add');
+  });
+
+  it('adds and removes what was named', async () => {
+    const { seen, access } = recorded();
+    const added = await runStubbed(['remote', 'add', 'far', 'here/x.git', '--allow-public', '--json'], { access });
+    expect([added.code, JSON.parse(added.out)]).toEqual([0, result]);
+    expect((await runStubbed(['remote', 'remove', 'far'], { access })).out).toContain('Removed the remote far');
+    expect(seen).toEqual([
+      { dir: '/store', env: {}, name: 'far', url: '/work/here/here/x.git', allowPublic: true },
+      { dir: '/store', env: {}, name: 'far' },
+    ]);
+  });
+
+  it('says why nothing is there yet', async () => {
+    const broken = { ...far, state: 'error', error: { name: 'push_refused', message: 'no pushes on Friday' } };
+    const access = { addRemote: () => Promise.resolve({ ...result, writable: false, remotes: [broken] } as never) };
+    const run = await runStubbed(['remote', 'add', 'far', 'https://h/x.git'], { access });
+    expect([run.code, run.err]).toEqual([0, expect.stringContaining('no pushes on Friday')]);
+  });
+
+  it.each([
+    ['add'],
+    ['add', 'far'],
+    ['remove'],
+    ['remove', 'far', 'https://h/x.git'],
+    ['list', 'far'],
+    ['list', '--allow-public'],
+    ['rename', 'a', 'b'],
+  ])('refuses %s %s %s as wrong use', async (...argv) => {
+    const run = await runStubbed(['remote', ...argv], recorded());
+    expect(run.code).toBe(2);
+  });
+});
+
 describe('init and join', () => {
   const made = { mesh: { id: 'X', name: 'm' }, machine: 'studio', store: '/s', remotes: [], writable: true };
   it('hand over what was typed, with relative paths made absolute', async () => {

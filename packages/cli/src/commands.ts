@@ -15,6 +15,7 @@ import { registerInit } from './commands/init.js';
 import { registerJoin } from './commands/join.js';
 import { registerLog } from './commands/log.js';
 import { registerMcp } from './commands/mcp.js';
+import { registerRemote } from './commands/remote.js';
 import { registerSend } from './commands/send.js';
 import { registerSent } from './commands/sent.js';
 import { registerStatus } from './commands/status.js';
@@ -24,7 +25,10 @@ type Register = (program: Command, cli: Cli) => void;
 
 /** In the order of the help. */
 export const commandGroups: readonly { heading: string; register: readonly Register[] }[] = [
-  { heading: 'The mesh:', register: [registerInit, registerJoin, registerStatus, registerDoctor, registerSync] },
+  {
+    heading: 'The mesh:',
+    register: [registerInit, registerJoin, registerStatus, registerDoctor, registerSync, registerRemote],
+  },
   { heading: 'Carried by hand:', register: [registerExport, registerImport] },
   { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
   { heading: 'Messages:', register: [registerSend, registerInbox, registerAck, registerSent] },

@@ -33,6 +33,7 @@ export function exitCodeOf(name: ErrorName): number {
     case 'conflict':
     case 'bundle_incomplete':
     case 'cancelled':
+    case 'different_mesh':
       return exitCodes.conflict;
     case 'locked':
     case 'store_unusable':
@@ -47,7 +48,6 @@ export function exitCodeOf(name: ErrorName): number {
     case 'push_refused':
     case 'protocol_error':
     case 'deadline':
-    case 'different_mesh':
       return exitCodes.unreachable;
     case 'no_mesh':
       return exitCodes.noMesh;

@@ -1,4 +1,11 @@
-import type { InitMeshFunction, JoinMeshFunction, LocateStoreFunction, OpenMeshFunction } from '@git-mesh/sync';
+import type {
+  AddRemoteFunction,
+  InitMeshFunction,
+  JoinMeshFunction,
+  LocateStoreFunction,
+  OpenMeshFunction,
+  RemoveRemoteFunction,
+} from '@git-mesh/sync';
 
 /** The use cases that a command starts from. */
 export interface MeshAccess {
@@ -6,6 +13,8 @@ export interface MeshAccess {
   initMesh: InitMeshFunction;
   joinMesh: JoinMeshFunction;
   locateStore: LocateStoreFunction;
+  addRemote: AddRemoteFunction;
+  removeRemote: RemoveRemoteFunction;
 }
 
 /** Loads the store's and the transports' code, which `--version` and `--help` must not pay for. */

@@ -33,7 +33,7 @@ export const errorCodes = {
   push_refused: 503,
   protocol_error: 503,
   deadline: 503,
-  different_mesh: 503,
+  different_mesh: 409,
 } as const;
 
 export type ErrorName = keyof typeof errorCodes;

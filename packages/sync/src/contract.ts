@@ -5,6 +5,8 @@ import type {
   Logger,
   MembershipResult,
   MeshApi,
+  RemoteAddedResult,
+  RemoteRemovedResult,
   SyncSummary,
   Syncer,
 } from '@git-mesh/core';
@@ -20,8 +22,11 @@ export interface OpenMesh {
    * first tool call (MCP) or by `sync --watch`. Returns at once.
    */
   startWorker(): void;
-  /** A full round now, ignoring back-off; for `git mesh sync`. */
-  syncNow(options?: { signal?: AbortSignal }): Promise<SyncSummary>;
+  /**
+   * A full round now, ignoring back-off, and carrying what others wrote without waiting; for `git mesh sync`. With
+   * `remotes` only those of these names.
+   */
+  syncNow(options?: { signal?: AbortSignal; remotes?: readonly string[] }): Promise<SyncSummary>;
   /** For a command where no worker runs: one bounded round; where a worker is alive: nothing. */
   inlineSync(options: { deadlineMs: number }): Promise<void>;
   /** Writes the mesh, or what is new of it, as a git bundle. */
@@ -62,6 +67,26 @@ export interface JoinOptions extends OpenOptions {
   allowPublic?: boolean;
   onProgress?: (line: string) => void;
 }
+
+export interface AddRemoteOptions extends OpenOptions {
+  name: string;
+  url: string;
+  /** Adds a remote over http(s) that everybody can read, too. */
+  allowPublic?: boolean;
+  onProgress?: (line: string) => void;
+}
+
+export interface RemoveRemoteOptions extends OpenOptions {
+  name: string;
+}
+
+/**
+ * @throws MeshError `invalid_argument` (name, URL), `conflict` (name or repository is a remote already), `different_mesh`,
+ * `forbidden` (everybody can read it), and what the transport throws; then nothing was stored.
+ */
+export type AddRemoteFunction = (options: AddRemoteOptions) => Promise<RemoteAddedResult>;
+/** @throws MeshError `not_found` with the known names. */
+export type RemoveRemoteFunction = (options: RemoveRemoteOptions) => Promise<RemoteRemovedResult>;
 
 /** @throws MeshError `no_mesh` when there is no store at `dir`, `store_unusable`, `format_too_new`. */
 export type OpenMeshFunction = (options: OpenOptions) => Promise<OpenMesh>;

@@ -133,6 +133,63 @@ describe('a mesh over https', () => {
     ]);
   });
 
+  it('polls with one small request, however many other branches there are, and sees what moves', async () => {
+    const hub = fixture.bare('many.git');
+    const commit = fixture.commit(hub, 'code');
+    const lines = Array.from({ length: 500 }, (_, n) => `create refs/heads/topic/${n} ${commit}\n`);
+    fixture.git(['-C', hub, 'update-ref', '--stdin'], lines.join(''));
+    await init('poller', server.url('many.git'));
+    await join('mover', server.url('many.git'));
+    const [poller, mover] = [await opened('poller'), await opened('mover')];
+    const call = { connection: poller.newConnection({ resident: false }) };
+    await poller.api.checkin({ agent_id: 'dev', confirm: true }, call);
+    await poller.syncNow();
+    const poll = async (): Promise<string[]> => {
+      server.seen.length = 0;
+      await poller.syncer.round({ deadlineMs: 10_000 });
+      return server.seen.map(({ method, url }) => `${method} ${url.replace('/many.git/', '')}`);
+    };
+    const look = 'POST git-upload-pack';
+    const offer = 'GET info/refs?service=git-upload-pack';
+    // What the server can do is asked for once.
+    expect(await poll()).toEqual([offer, look]);
+    let bytes = 0;
+    server.through = (chunk, response) => {
+      bytes += chunk.length;
+      response.write(chunk);
+    };
+    expect(await poll()).toEqual([look]);
+    expect(server.seen[0]?.headers['git-protocol']).toBe('version=2');
+    // The charter and two machines; all of it would be some 30 KB.
+    expect(bytes).toBeLessThan(1_000);
+    await mover.api.send({ to: 'poller', msg_type: 'note', payload: { n: 1 } }, { connection: mover.newConnection({ resident: false }) }); // prettier-ignore
+    await mover.syncNow();
+    expect((await poll()).slice(0, 3)).toEqual([look, offer, look]);
+    expect((await poller.api.inbox({ agent_id: 'dev' }, call)).messages).toMatchObject([{ payload: { n: 1 } }]);
+    expect(await poll()).toEqual([look]);
+    fixture.git(['-C', hub, 'update-ref', '-d', 'refs/heads/mesh/mover']);
+    expect((await poll()).slice(0, 2)).toEqual([look, offer]);
+    expect((await poller.api.status()).remotes).toMatchObject([{ state: 'ok', queued: 0 }]);
+  });
+
+  it('polls a server that does not speak protocol 2 as any git does', async () => {
+    fixture.bare('old.git');
+    await init('oldster', server.url('old.git'));
+    const mesh = await opened('oldster');
+    await mesh.syncNow();
+    server.before = (request) => {
+      delete request.headers['git-protocol'];
+      return false;
+    };
+    const offer = 'GET /old.git/info/refs?service=git-upload-pack';
+    for (const expected of [[offer, offer], [offer], [offer]]) {
+      server.seen.length = 0;
+      await mesh.syncer.round({ deadlineMs: 10_000 });
+      expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(expected);
+    }
+    expect(await mesh.syncer.summary()).toMatchObject({ state: 'ok', error: null });
+  });
+
   it('stores no URL with a password in it, and makes nothing', async () => {
     fixture.bare('kept.git');
     for (const attempt of [init, join]) {

@@ -3,3 +3,5 @@ export { locateStore } from './locate.js';
 export { openMesh } from './open.js';
 export { initMesh } from './init.js';
 export { joinMesh } from './join.js';
+export { addRemote } from './remote-add.js';
+export { removeRemote } from './remote-remove.js';

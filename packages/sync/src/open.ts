@@ -6,9 +6,7 @@ import { importBundle } from './bundle/import.js';
 import type { OpenMesh, OpenOptions } from './contract.js';
 import { openRemotes } from './remotes.js';
 import { RemoteStates } from './remote-states.js';
-import { round } from './round.js';
-import type { RoundOptions } from './round.js';
-import { RoundQueue } from './round-queue.js';
+import { Rounds } from './rounds.js';
 import { clock, random } from './system.js';
 import { syncFacts, syncSummary } from './sync-facts.js';
 import { arrivalOf } from './arrival.js';
@@ -19,19 +17,23 @@ import { Worker } from './worker.js';
 import { readWorker } from './worker-file.js';
 
 const syncNowLimitMs = 25_000;
+/** How long a person's sync goes on with a backlog that a round has no time for, as long as it gets on. */
+const backlogLimitMs = 10 * 60_000;
 
 /** Opens a store with its synchronisation wired in. Starts nothing: no worker, no network, no lock. */
 export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
   const { dir, env, logger } = options;
   const store = await Store.open(dir, { clock, random, logger });
   const states = new RemoteStates(store.local);
-  const remotes = await openRemotes({ remotes: store.config.remotes, stateDir: join(dir, 'mesh'), env });
   const closed = new AbortController();
 
   const syncer: Syncer = {
     // A round that another caller began may take longer than this one wants to wait.
     round: ({ deadlineMs }) => within(rounds.run({ deadlineMs, ignoreBackoff: false }), deadlineMs, closed.signal),
-    summary: () => syncSummary(mesh, states),
+    summary: async () => {
+      await rounds.refresh();
+      return syncSummary(mesh, states);
+    },
     workerAlive: async () => (await readWorker(dir)) !== null,
     arrival: (wait) => arrivalOf({ journal: store.journal, logger, closed: closed.signal, ...wait }),
   };
@@ -48,30 +50,36 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
   const onJournaled = (): void => {
     wake.look();
   };
-  const rounds = new RoundQueue<Omit<RoundOptions, 'signal'>>(
-    (wanted) =>
-      round(
-        { mesh, remotes, states, logger, random: () => Math.random(), onJournaled },
-        { ...wanted, signal: closed.signal },
-      ),
-    (a, b) => ({
-      deadlineMs: Math.max(a.deadlineMs, b.deadlineMs),
-      ignoreBackoff: a.ignoreBackoff || b.ignoreBackoff,
-    }),
-  );
-  const worker = new Worker({ mesh, remotes, run: (wanted) => rounds.run(wanted), logger });
+  const rounds = await Rounds.open({
+    mesh,
+    states,
+    logger,
+    random: () => Math.random(),
+    onJournaled,
+    open: (remotes) => openRemotes({ remotes, stateDir: join(dir, 'mesh'), env }),
+    closed: closed.signal,
+  });
+  const worker = new Worker({ mesh, rounds, logger });
   const identity = await ownIdentity();
 
   return {
-    api: meshApi(mesh, () => syncFacts(mesh, states)),
+    api: meshApi(mesh, async () => {
+      await rounds.refresh();
+      return syncFacts(mesh, states);
+    }),
     syncer,
     startWorker: () => {
       worker.start();
     },
     syncNow: async (wanted = {}) => {
       await sweepLeftovers(store, logger);
-      const all = rounds.run({ deadlineMs: syncNowLimitMs, ignoreBackoff: true });
-      await within(all, 2 * syncNowLimitMs, wanted.signal);
+      const until = performance.now() + backlogLimitMs;
+      let names = wanted.remotes;
+      do {
+        const all = rounds.run({ deadlineMs: syncNowLimitMs, ignoreBackoff: true }, names);
+        await within(all, 2 * syncNowLimitMs, wanted.signal);
+        names = rounds.remotes.filter((remote) => rounds.isUnfinished(remote)).map(({ name }) => name);
+      } while (names.length > 0 && performance.now() < until && wanted.signal?.aborted !== true);
       return syncer.summary();
     },
     inlineSync: async ({ deadlineMs }) => {

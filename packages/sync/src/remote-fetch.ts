@@ -19,6 +19,8 @@ export interface Fetched {
   hasCharter: boolean;
   /** True where there is no ref at all. */
   empty: boolean;
+  /** All that it has, as advertised. */
+  there: ReadonlyMap<RefName, Oid>;
   rejected: Rejected[];
   /** True where more is there than was taken in: another round goes on, and need not wait. */
   unfinished: boolean;
@@ -74,6 +76,7 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
       ownThere: refs.get(mesh.store.branch) ?? null,
       hasCharter: refs.has(charterRef(config.ref_prefix)),
       empty: refs.size === 0,
+      there: refs,
       rejected: [...rejected.values()],
       unfinished: brought.unfinished || accepted.unfinished,
     };

@@ -1,4 +1,4 @@
-import type { LocalState, RemoteState } from '@git-mesh/core';
+import type { LocalState, Oid, RefName, RemoteState } from '@git-mesh/core';
 
 /** A success that only moves `last_ok_at` is written no more often than this. */
 const writeEveryMs = 5_000;
@@ -18,6 +18,10 @@ export class RemoteStates {
   readonly #known = new Map<string, Known>();
   /** What was on disk when this process last looked or wrote. */
   readonly #stored = new Map<string, string>();
+
+  /** What each remote had when this process last looked, with what was pushed there since. */
+  readonly #seen = new Map<string, Map<RefName, Oid>>();
+  readonly #unfinished = new Set<string>();
 
   constructor(local: LocalState) {
     this.#local = local;
@@ -40,6 +44,38 @@ export class RemoteStates {
 
   set(name: string, state: RemoteState): void {
     this.#known.set(name, { state, fresh: true });
+  }
+
+  /** Everything that a remote was last seen to have; null where this process has not looked yet. */
+  seen(name: string): ReadonlyMap<RefName, Oid> | null {
+    return this.#seen.get(name) ?? null;
+  }
+
+  see(name: string, refs: ReadonlyMap<RefName, Oid>): void {
+    this.#seen.set(name, new Map(refs));
+  }
+
+  /** After a push: the remote has `oid` there. */
+  seeRef(name: string, ref: RefName, oid: Oid): void {
+    this.#seen.get(name)?.set(ref, oid);
+  }
+
+  /** Whether the last exchange left work that it had no time for. In memory only: the next one finds out anew. */
+  isUnfinished(name: string): boolean {
+    return this.#unfinished.has(name);
+  }
+
+  setUnfinished(name: string, unfinished: boolean): void {
+    if (unfinished) this.#unfinished.add(name);
+    else this.#unfinished.delete(name);
+  }
+
+  /** For a remote that is no longer one of ours. Nothing of it is written any more. */
+  forget(name: string): void {
+    this.#known.delete(name);
+    this.#stored.delete(name);
+    this.#seen.delete(name);
+    this.#unfinished.delete(name);
   }
 
   /** Writes what changed. The bare passing of time is written seldom. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { MeshError } from '@git-mesh/core';
 import { describe, expect, it } from 'vitest';
-import { parseRemoteUrl, redactUrl } from './remote-url.js';
+import { parseRemoteUrl, redactUrl, sameRepository } from './remote-url.js';
 
 const cwd = resolve('/work/here');
 const posix = process.platform !== 'win32';
@@ -70,4 +70,17 @@ describe('redactUrl', () => {
     expect(redactUrl('https://host/x?token=hunter2')).toBe('https://host/x?token=***');
     expect(redactUrl('/srv/mesh.git')).toBe('/srv/mesh.git');
   });
+});
+
+it.each([
+  ['/srv/a.git', '/srv/a.git/', true],
+  ['/srv/a.git', 'file:///srv/a.git', true],
+  ['/srv/a.git', '/srv/a', false],
+  ['https://Git.Example.org/a.git', 'https://git.example.org:443/a', true],
+  ['https://git.example.org/a.git', 'http://git.example.org/a.git', false],
+  ['https://git.example.org/a.git', 'https://git.example.org/b.git', false],
+  ['ssh://git@h.example/a/b.git', 'ssh://git@H.example:22/a/b', true],
+  ['ssh://git@h.example/a.git', 'ssh://git@h.example:2222/a.git', false],
+])('%s and %s are one repository: %s', (a, b, same) => {
+  expect(sameRepository(a, b)).toBe(same);
 });

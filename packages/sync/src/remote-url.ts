@@ -83,6 +83,26 @@ export function parseRemoteUrl(text: string, { cwd }: { cwd: string }): RemoteUr
   return { kind: 'local', path, url: path };
 }
 
+/** Whether two stored URLs surely lead to one repository. Two that do not look alike may still do. */
+export function sameRepository(a: string, b: string): boolean {
+  return repositoryKey(a) === repositoryKey(b);
+}
+
+function repositoryKey(url: string): string {
+  const parsed = parseRemoteUrl(url, { cwd: '/' });
+  const bare = (path: string): string => path.replace(/[\\/]+$/, '').replace(/\.git$/, '');
+  switch (parsed.kind) {
+    case 'local':
+      return JSON.stringify(['local', parsed.path.replace(/(?<=.)[\\/]+$/, '')]);
+    case 'ssh':
+      return JSON.stringify(['ssh', parsed.user, parsed.host.toLowerCase(), parsed.port ?? 22, bare(parsed.path)]);
+    case 'http': {
+      const { protocol, host, pathname } = new URL(parsed.url);
+      return JSON.stringify([protocol, host, bare(pathname)]);
+    }
+  }
+}
+
 /** `url` as it may be shown: without user and password, and without tokens. */
 export function redactUrl(url: string): string {
   // The user of an ssh remote is no secret, and needed to reach it; user:password@host is one.

@@ -7,6 +7,7 @@ import type { Env } from './git-env.js';
 import { refuseToStoreSecret } from './http-url.js';
 import type { Remote } from './remote-context.js';
 import { parseRemoteUrl, redactUrl } from './remote-url.js';
+import { envForHosts } from './transport/token.js';
 import { transportFor } from './transport/transport-for.js';
 
 /** The ways to a store's remotes. `stateDir` is a folder of ours for the configuration that local git processes get. */
@@ -14,17 +15,16 @@ export async function openRemotes(options: {
   remotes: readonly { name: string; url: string }[];
   stateDir: string;
   env: Env;
+  /** URLs of further remotes of the same store. */
+  besides?: readonly string[];
 }): Promise<Remote[]> {
   if (options.remotes.length === 0) return [];
   const parsed = options.remotes.map(({ name, url }) => ({ name, to: parseRemoteUrl(url, { cwd: options.stateDir }) }));
   const globalConfig = join(options.stateDir, 'gitconfig');
   // Only git processes on a local repository get it.
   if (parsed.some(({ to }) => to.kind === 'local')) await writeGitConfig({ file: globalConfig, env: options.env });
-  return parsed.map(({ name, to }) => ({
-    name,
-    url: to.url,
-    transport: transportFor(to, { env: options.env, globalConfig }),
-  }));
+  const env = envForHosts(options.env, [...options.remotes.map(({ url }) => url), ...(options.besides ?? [])]);
+  return parsed.map(({ name, to }) => ({ name, url: to.url, transport: transportFor(to, { env, globalConfig }) }));
 }
 
 /** The way to a remote before there is a store. */
@@ -39,14 +39,19 @@ export interface SetupRemote {
   dispose: () => Promise<void>;
 }
 
-export async function setupTransport(url: string, env: Env): Promise<SetupRemote> {
+/** `besides` are the URLs of the remotes that the store has already. */
+export async function setupTransport(
+  url: string,
+  env: Env,
+  { besides = [] }: { besides?: readonly string[] } = {},
+): Promise<SetupRemote> {
   const parsed = parseRemoteUrl(url, { cwd: process.cwd() });
   if (parsed.kind === 'http') refuseToStoreSecret(parsed.url);
   // Holds the configuration of the git processes for as long as the transport is used.
   const stateDir = await temporaryFolder();
   const dispose = (): Promise<void> => rm(stateDir, { recursive: true, force: true });
   try {
-    const [remote] = await openRemotes({ remotes: [{ name: 'origin', url: parsed.url }], stateDir, env });
+    const [remote] = await openRemotes({ remotes: [{ name: 'origin', url: parsed.url }], stateDir, env, besides });
     if (remote === undefined) throw new Error('one remote was asked for');
     // The folder's last part names the mesh; a bare repository's `.git` says nothing.
     const last = basename(parsed.kind === 'http' ? parsed.url : parsed.path).replace(/\.git$/, '');

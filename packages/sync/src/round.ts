@@ -1,130 +1,48 @@
-import { MeshError, fromIso, housekeeping, toIso } from '@git-mesh/core';
-import type { Logger, MeshContext, RemoteState } from '@git-mesh/core';
-import { longestDelayMs, nextDelay } from './backoff.js';
-import { deadlineSignal } from './deadline.js';
+import { housekeeping } from '@git-mesh/core';
+import { exchangeWith, lacksOwnTip } from './exchange.js';
+import type { ExchangeDependencies, RoundOptions } from './exchange.js';
 import { journalArrivals } from './journal-arrivals.js';
-import { plainMessage } from './redact.js';
 import type { Remote } from './remote-context.js';
-import { fetchFrom } from './remote-fetch.js';
-import type { Fetched } from './remote-fetch.js';
-import { pushTo } from './remote-push.js';
-import type { RemoteStates } from './remote-states.js';
 
-/** A remote that hangs is given up and named within this time a round. */
-export const roundLimitMs = 20_000;
-
-export interface RoundOptions {
-  deadlineMs: number;
-  /** Set by `git mesh sync`: a person asks, so every remote is tried. */
-  ignoreBackoff: boolean;
-  signal?: AbortSignal;
+export interface RoundDependencies extends ExchangeDependencies {
+  remotes: readonly Remote[];
+  /** How a remote has its turn; by {@link exchangeWith} at once where left out. */
+  pass?: (remote: Remote, options: RoundOptions) => Promise<void>;
 }
 
-export interface RoundDependencies {
-  mesh: MeshContext;
-  remotes: readonly Remote[];
-  states: RemoteStates;
-  logger: Logger;
-  random: () => number;
-  /** Called once what arrived has its numbers; returns at once. */
-  onJournaled?: () => void;
+/** What is due here, and numbers for what a crash left without. No network. */
+export async function prepare({ mesh, onJournaled }: ExchangeDependencies): Promise<void> {
+  await housekeeping(mesh);
+  await journalArrivals(mesh);
+  onJournaled?.();
 }
 
 /**
- * One round: what is due here, then for each remote fetch, check and advance; the journal takes what arrived, receipts
- * are stated, and the own branch is pushed. A remote that fails holds up no other; its failure is recorded, not thrown.
+ * One round: what is due here, then every remote at once, each at its own pace. What one of them brought for the others
+ * (receipts, and others' branches where a person asks) goes out in a second pass, in what is left of the time.
  */
 export async function round(deps: RoundDependencies, options: RoundOptions): Promise<void> {
-  const { mesh, remotes, logger } = deps;
-  await housekeeping(mesh);
-  const due = await dueRemotes(deps, options);
-  const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
-  try {
-    const fetched = new Map<string, Fetched>();
-    await Promise.all(
-      due.map(({ remote, before }) =>
-        orRecord(deps, options, { remote, before }, async () => {
-          fetched.set(remote.name, await fetchFrom({ mesh, remote, signal, logger }, before?.rejected ?? []));
-        }),
-      ),
-    );
-    await journalArrivals(mesh);
-    deps.onJournaled?.();
-    await Promise.all(
-      due.map(async ({ remote, before, push }) => {
-        const result = fetched.get(remote.name);
-        if (result === undefined) return;
-        const answered: RemoteState = {
-          last_ok_at: toIso(mesh.clock.now()),
-          next_try_at: null,
-          failures: 0,
-          error: null,
-          rejected: result.rejected,
-          writable: true,
-        };
-        if (!push && before !== null) {
-          const { last_ok_at, rejected } = answered;
-          deps.states.set(remote.name, { ...before, last_ok_at, rejected });
-          return;
-        }
-        const failures = before?.failures ?? 0;
-        await orRecord(deps, options, { remote, before: { ...answered, failures } }, async () => {
-          await pushTo({ mesh, remote, signal, logger }, result);
-          deps.states.set(remote.name, answered);
-        });
-      }),
-    );
-  } finally {
-    done();
-  }
-  await deps.states.flush(remotes.map(({ name }) => name));
+  const pass = deps.pass ?? ((remote, wanted) => exchangeWith(deps, remote, wanted));
+  const start = performance.now();
+  await prepare(deps);
+  await each(deps.remotes, (remote) => pass(remote, options));
+  const deadlineMs = options.deadlineMs - (performance.now() - start);
+  if (deps.remotes.length < 2 || deadlineMs <= 0 || options.signal?.aborted === true) return;
+  const again: Remote[] = [];
+  for (const remote of deps.remotes) if (await wantsMore(deps, remote, options)) again.push(remote);
+  await each(again, (remote) => pass(remote, { ...options, deadlineMs }));
 }
 
-interface Due {
-  remote: Remote;
-  before: RemoteState | null;
-  /** False while only pushing must wait: a remote that takes nothing from us is read all the same. */
-  push: boolean;
+async function wantsMore(deps: RoundDependencies, remote: Remote, options: RoundOptions): Promise<boolean> {
+  const lacks = await lacksOwnTip(deps, remote);
+  const state = await deps.states.get(remote.name);
+  if (state?.error !== null) return false;
+  return lacks || (options.ignoreBackoff && (state.behind ?? []).some(({ refusals }) => refusals === 0));
 }
 
-async function dueRemotes(deps: RoundDependencies, options: RoundOptions): Promise<Due[]> {
-  const due: Due[] = [];
-  for (const remote of deps.remotes) {
-    const before = await deps.states.get(remote.name);
-    const waits = !options.ignoreBackoff && isWaiting(before, deps.mesh.clock.now());
-    if (waits && before?.writable !== false) continue;
-    due.push({ remote, before, push: !waits });
-  }
-  return due;
-}
-
-/** A time further off than any back-off was written by a clock that ran ahead. */
-function isWaiting(state: RemoteState | null, now: number): boolean {
-  const next = state?.next_try_at ?? null;
-  return next !== null && fromIso(next) > now && fromIso(next) - now <= longestDelayMs;
-}
-
-/** Records the failure of an exchange, unless we broke it off ourselves. */
-async function orRecord(
-  deps: RoundDependencies,
-  options: RoundOptions,
-  { remote, before }: Pick<Due, 'remote' | 'before'>,
-  work: () => Promise<void>,
-): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    if (options.signal?.aborted === true) return;
-    const failures = (before?.failures ?? 0) + 1;
-    deps.logger.warn(`remote ${remote.name}: ${plainMessage(error)}`);
-    deps.states.set(remote.name, {
-      last_ok_at: before?.last_ok_at ?? null,
-      next_try_at: toIso(deps.mesh.clock.now() + nextDelay({ failures, random: deps.random })),
-      failures,
-      error: { name: error.errorName, message: plainMessage(error) },
-      rejected: before?.rejected ?? [],
-      writable: error.errorName === 'push_refused' ? false : (before?.writable ?? true),
-    });
-  }
+/** All of them to their end, whatever becomes of one. */
+async function each(remotes: readonly Remote[], work: (remote: Remote) => Promise<void>): Promise<void> {
+  const ends = await Promise.allSettled(remotes.map(work));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }

@@ -2,7 +2,7 @@ import { MeshError, Store, charterRef } from '@git-mesh/core';
 import type { Oid } from '@git-mesh/core';
 import type { OpenOptions } from './contract.js';
 import { storeDeps } from './membership.js';
-import { parseRemoteUrl, redactUrl } from './remote-url.js';
+import { parseRemoteUrl, redactUrl, sameRepository } from './remote-url.js';
 
 /**
  * The store that stands at `dir` already; null where one may be made.
@@ -31,19 +31,14 @@ export function standing(store: Store): string {
 
 /** Whether a store has this remote, however either is written. */
 export function hasRemote(store: Store, url: string): boolean {
-  return store.config.remotes.some((known) => sameRemote(known.url, url));
+  const asked = parseRemoteUrl(url, { cwd: process.cwd() }).url;
+  return store.config.remotes.some((known) => sameRepository(known.url, asked));
 }
 
 export const remotesOf = (store: Store): string =>
   store.config.remotes.length === 0
     ? 'no remote'
     : `the remote ${store.config.remotes.map(({ url }) => redactUrl(url)).join(' and ')}`;
-
-function sameRemote(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((url) => parseRemoteUrl(url, { cwd: process.cwd() }));
-  if (a?.kind === 'local' && b?.kind === 'local') return a.path === b.path;
-  return a?.url.replace(/\/+$/, '') === b?.url.replace(/\/+$/, '');
-}
 
 export function meshExists(message: string, store: Store): MeshError {
   const { config } = store;

@@ -4,9 +4,11 @@ import type { CallOptions } from '@git-mesh/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { OpenMesh } from './contract.js';
 import { openMesh } from './open.js';
+import { Rounds } from './rounds.js';
 import { remoteMesh, settle } from './testing/remote-mesh.js';
 import type { Peer, RemoteMesh } from './testing/remote-mesh.js';
 import { Worker } from './worker.js';
+import type { WorkerRounds } from './worker.js';
 
 let mesh: RemoteMesh;
 const open: OpenMesh[] = [];
@@ -71,11 +73,20 @@ test.each([
 ])('a round begins at once when %s moves, long before the next poll', async (_what, move) => {
   const [studio] = mesh.peers as [Peer];
   const begun: number[] = [];
-  const run = (): Promise<void> => {
-    begun.push(performance.now());
-    return Promise.resolve();
+  const rounds: WorkerRounds = {
+    remotes: studio.remotes,
+    refresh: () => Promise.resolve(false),
+    prepare: () => Promise.resolve(),
+    pass: () => {
+      begun.push(performance.now());
+      return Promise.resolve();
+    },
+    isUnfinished: () => false,
+    lacksOwnTip: () => Promise.resolve(true),
+    movedThere: () => Promise.resolve(true),
+    carryAt: () => Promise.resolve(null),
   };
-  const worker = new Worker({ mesh: studio.mesh, remotes: studio.remotes, run, logger: silentLogger });
+  const worker = new Worker({ mesh: studio.mesh, rounds, logger: silentLogger });
   worker.start();
   const waited: number[] = [];
   try {
@@ -148,4 +159,35 @@ test('a command beside a worker leaves the round to it', async () => {
   const round = vi.spyOn(command.syncer, 'round');
   await command.inlineSync({ deadlineMs: 5_000 });
   expect(round).not.toHaveBeenCalled();
+});
+
+test('what we pushed ourselves is not fetched, what another pushed is', async () => {
+  const [, laptop] = mesh.peers as [Peer, Peer];
+  const { store, states, clock } = laptop;
+  const rounds = await Rounds.open({
+    mesh: laptop.mesh,
+    states,
+    logger: silentLogger,
+    random: () => 0.5,
+    open: () => Promise.resolve(laptop.remotes),
+    closed: new AbortController().signal,
+  });
+  const [remote] = rounds.remotes;
+  if (remote === undefined) throw new Error('there is one');
+  await laptop.send('studio', clock.now());
+  await rounds.run({ deadlineMs: 10_000, ignoreBackoff: false });
+  expect(remoteTip('laptop')).toBe(await store.refs.read(store.branch));
+  expect(await rounds.movedThere(remote)).toBe(false);
+  mesh.git.git(['-C', mesh.remote, 'pack-refs', '--all', '--prune']);
+  expect(await rounds.movedThere(remote)).toBe(false);
+  const [studio] = mesh.peers as [Peer];
+  await studio.send('laptop', 1);
+  await studio.sync();
+  expect(await rounds.movedThere(remote)).toBe(true);
+  await rounds.run({ deadlineMs: 10_000, ignoreBackoff: false });
+  expect(await rounds.movedThere(remote)).toBe(false);
+  mesh.git.git(['-C', mesh.remote, 'update-ref', '-d', 'refs/heads/mesh/studio']);
+  expect(await rounds.movedThere(remote)).toBe(true);
+  renameSync(mesh.remote, `${mesh.remote}.away`);
+  expect(await rounds.movedThere(remote)).toBe(true);
 });

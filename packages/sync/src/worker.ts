@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { housekeeping } from '@git-mesh/core';
-import type { Logger, MeshContext } from '@git-mesh/core';
-import { pollDelay } from './backoff.js';
+import type { EpochMillis, Logger, MeshContext } from '@git-mesh/core';
 import { electWorker } from './election.js';
 import type { Election } from './election.js';
 import { plainMessage } from './redact.js';
 import type { Remote } from './remote-context.js';
-import { roundLimitMs } from './round.js';
-import type { RoundOptions } from './round.js';
+import { RemotePoll } from './remote-poll.js';
+import type { RemoteTurns } from './remote-poll.js';
 import { sweepLeftovers } from './sweep-leftovers.js';
 import { watchPaths } from './watch.js';
 import type { PathWatch } from './watch.js';
@@ -15,150 +14,180 @@ import type { PathWatch } from './watch.js';
 /** How often a worker looks, without any network, whether presence must be renewed. */
 const housekeepingMs = 5_000;
 
+/** What a worker needs of the rounds. */
+export interface WorkerRounds extends RemoteTurns {
+  readonly remotes: readonly Remote[];
+  refresh(): Promise<boolean>;
+  prepare(): Promise<void>;
+}
+
 export interface WorkerOptions {
   mesh: MeshContext;
-  remotes: readonly Remote[];
-  run: (options: RoundOptions) => Promise<void>;
+  rounds: WorkerRounds;
   logger: Logger;
 }
 
 /**
- * The store's worker, for as long as this process is elected: a round when the store's branch moves, when a local
- * remote's refs move, and else by polling, which slows down while nothing happens.
+ * The store's worker, for as long as this process is elected: what is due here, and a {@link RemotePoll} for each remote
+ * that the configuration names, as it is now.
  */
 export class Worker {
   readonly #options: WorkerOptions;
-  readonly #stopped = new AbortController();
   #election: Election | null = null;
-  #watches: PathWatch[] = [];
-  #wake: (() => void) | null = null;
-  #dirty = true;
-  #loop: Promise<void> | null = null;
-  #elected = false;
+  /** While elected. */
+  #office: Office | null = null;
+  /** Ended ones, until their last exchange has. */
+  #before: Promise<void> = Promise.resolve();
+  #stopped = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
   }
 
   start(): void {
-    if (this.#election !== null || this.#stopped.signal.aborted) return;
+    if (this.#election !== null || this.#stopped) return;
     this.#election = electWorker({
       dir: this.#options.mesh.store.dir,
       logger: this.#options.logger,
       onElected: () => {
-        this.#begin();
+        if (this.#office === null && !this.#stopped) this.#office = new Office(this.#options);
       },
       onLost: () => {
-        this.#end();
+        this.#leave();
       },
     });
   }
 
   async stop(): Promise<void> {
-    this.#stopped.abort();
-    this.#end();
-    await this.#loop;
+    this.#stopped = true;
+    this.#leave();
+    await this.#before;
     await this.#election?.stop();
   }
 
-  #begin(): void {
-    if (this.#elected) return;
-    this.#elected = true;
-    this.#dirty = true;
-    const { mesh, remotes, logger } = this.#options;
+  #leave(): void {
+    const office = this.#office;
+    this.#office = null;
+    if (office === null) return;
+    const before = this.#before;
+    this.#before = Promise.all([before, office.end()]).then(() => undefined);
+  }
+}
+
+/** The worker's work from its election to its end. */
+class Office {
+  readonly #options: WorkerOptions;
+  readonly #watch: PathWatch;
+  readonly #timer: NodeJS.Timeout;
+  readonly #polls = new Map<string, RemotePoll>();
+  readonly #endings = new Set<Promise<void>>();
+  #lastActivityAt: EpochMillis;
+  #tips = '';
+  #ended = false;
+  #looking: Promise<void> | null = null;
+  #lookAgain = false;
+  #due: Promise<void>;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    const { mesh, logger } = options;
     const { dir, config } = mesh.store;
-    const paths = [join(dir, ...config.ref_prefix.split('/').filter((part) => part !== ''))];
-    for (const { transport } of remotes) {
-      if (transport.watchable === null) continue;
-      paths.push(join(transport.watchable, ...config.ref_prefix.split('/').filter((part) => part !== '')));
-      paths.push(join(transport.watchable, 'packed-refs'));
+    this.#lastActivityAt = mesh.clock.now();
+    const prefix = config.ref_prefix.split('/').filter((part) => part !== '');
+    this.#watch = watchPaths({
+      paths: [join(dir, ...prefix), join(dir, 'mesh', 'config.json')],
+      onChange: () => {
+        this.#look();
+      },
+      logger,
+    });
+    this.#timer = setInterval(() => {
+      this.#keepHouse();
+    }, housekeepingMs).unref();
+    this.#due = sweepLeftovers(mesh.store, logger).then(() =>
+      this.#attempt('a look at what is due', () => this.#options.rounds.prepare()),
+    );
+    this.#look();
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    this.#watch.close();
+    clearInterval(this.#timer);
+    while (this.#looking !== null) await this.#looking;
+    await this.#due;
+    await Promise.all([...this.#polls.values()].map((poll) => poll.end()));
+    await Promise.all(this.#endings);
+  }
+
+  /**
+   * Numbers for arrivals are an exchange's to give where there is one: it takes what it brought together, and states one
+   * receipt for it.
+   */
+  #keepHouse(): void {
+    const { mesh, rounds } = this.#options;
+    const work = rounds.remotes.length === 0 ? () => rounds.prepare() : () => housekeeping(mesh);
+    this.#due = this.#due.then(() => this.#attempt('housekeeping', work));
+  }
+
+  /** The store's branches or its configuration may have moved. */
+  #look(): void {
+    if (this.#looking !== null) {
+      this.#lookAgain = true;
+      return;
     }
-    const onChange = (): void => {
-      this.#dirty = true;
-      this.#wake?.();
-    };
-    this.#watches = [watchPaths({ paths, onChange, logger })];
-    const before = this.#loop ?? Promise.resolve();
-    this.#loop = before.then(() => this.#work());
+    this.#looking = this.#lookOver().finally(() => {
+      this.#looking = null;
+    });
   }
 
-  #end(): void {
-    this.#elected = false;
-    for (const watch of this.#watches) watch.close();
-    this.#watches = [];
-    this.#wake?.();
+  async #lookOver(): Promise<void> {
+    const { rounds } = this.#options;
+    do {
+      this.#lookAgain = false;
+      await rounds.refresh();
+      this.#takeRemotes();
+      await this.#attempt('a look at the branches', () => this.#noteActivity());
+      await Promise.all([...this.#polls.values()].map((poll) => poll.moved()));
+    } while (this.#mustLookAgain());
   }
 
-  async #work(): Promise<void> {
-    const { mesh, logger } = this.#options;
-    await sweepLeftovers(mesh.store, logger);
-    let poll: number | null = null;
-    let lastState = '';
-    let lastActivityAt: number | null = mesh.clock.now();
-    while (this.#elected && !this.#stopped.signal.aborted) {
-      this.#dirty = false;
-      try {
-        await this.#options.run({
-          deadlineMs: roundLimitMs,
-          ignoreBackoff: false,
-          signal: this.#stopped.signal,
-        });
-      } catch (error) {
-        // A full disk or a held store must not end the worker: it tries again, as long as it is there.
-        logger.warn(`sync round failed: ${plainMessage(error)}`);
-      }
-      const state = await this.#state();
-      if (state !== lastState) lastActivityAt = mesh.clock.now();
-      lastState = state;
-      const now = mesh.clock.now();
-      poll = pollDelay({ lastActivityAt, now, previous: poll });
-      await this.#idle(poll);
+  /** A method, since it may change during any await, which the compiler would not believe of a field. */
+  #mustLookAgain(): boolean {
+    return this.#lookAgain && !this.#ended;
+  }
+
+  #takeRemotes(): void {
+    const { mesh, rounds, logger } = this.#options;
+    if (this.#ended) return;
+    const { remotes } = rounds;
+    for (const [name, poll] of this.#polls) {
+      if (remotes.includes(poll.remote)) continue;
+      this.#polls.delete(name);
+      const ending = poll.end().finally(() => this.#endings.delete(ending));
+      this.#endings.add(ending);
     }
-  }
-
-  /** Until something moves, or for `ms`. Presence may have to be renewed long before the next poll of a quiet mesh. */
-  async #idle(ms: number): Promise<void> {
-    // A clock that nobody can set: one that was put back must not put off the next round.
-    const until = performance.now() + ms;
-    while (this.#isIdle() && performance.now() < until) {
-      await this.#sleep(Math.min(housekeepingMs, until - performance.now()));
-      await this.#renew();
-    }
-  }
-
-  /** A method, since each may change during any await, which the compiler would not believe of fields. */
-  #isIdle(): boolean {
-    return this.#elected && !this.#dirty;
-  }
-
-  async #renew(): Promise<void> {
-    try {
-      await housekeeping(this.#options.mesh);
-    } catch (error) {
-      this.#options.logger.warn(`housekeeping failed: ${plainMessage(error)}`);
+    for (const remote of remotes) {
+      if (this.#polls.has(remote.name)) continue;
+      const lastActivityAt = (): EpochMillis => this.#lastActivityAt;
+      this.#polls.set(remote.name, new RemotePoll({ mesh, remote, turns: rounds, lastActivityAt, logger }));
     }
   }
 
   /** What moves when something happens: the tips. */
-  async #state(): Promise<string> {
-    try {
-      const branches = await this.#options.mesh.branches.all();
-      return branches.map(({ tip }) => tip).join();
-    } catch (error) {
-      this.#options.logger.debug(`the branches cannot be read: ${plainMessage(error)}`);
-      return '';
-    }
+  async #noteActivity(): Promise<void> {
+    const { mesh } = this.#options;
+    const tips = (await mesh.branches.all()).map(({ tip }) => tip).join();
+    if (tips !== this.#tips) this.#lastActivityAt = mesh.clock.now();
+    this.#tips = tips;
   }
 
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, Math.max(0, ms));
-      timer.unref();
-      this.#wake = done;
-      function done(): void {
-        clearTimeout(timer);
-        resolve();
-      }
-    });
+  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      // A full disk or a held store must not end the worker: it tries again, as long as it is there.
+      this.#options.logger.warn(`${what} failed: ${plainMessage(error)}`);
+    }
   }
 }

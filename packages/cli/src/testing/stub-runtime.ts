@@ -146,6 +146,8 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
         openMesh: () => Promise.resolve(stubMesh(calls, options)),
         initMesh: missing,
         joinMesh: missing,
+        addRemote: missing,
+        removeRemote: missing,
         locateStore: ({ dir }) => Promise.resolve({ dir: dir ?? '/store', source: 'default' as const }),
         ...options.access,
       }),

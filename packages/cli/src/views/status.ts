@@ -5,7 +5,8 @@ import { relativeTime } from '../relative-time.js';
 import type { Render, ViewContext } from '../view.js';
 import { problemLines } from './problems.js';
 
-function remoteLines(remote: RemoteStatus, { style, nowMs, visible }: ViewContext): string[] {
+/** A remote and how the last exchange with it went. */
+export function remoteLines(remote: RemoteStatus, { style, nowMs, visible }: ViewContext): string[] {
   const paint = { ok: style.green, error: style.red, unknown: style.yellow }[remote.state];
   const seen = remote.last_ok_at === null ? 'never reached' : `reached ${relativeTime(remote.last_ok_at, nowMs)}`;
   const queued = remote.queued === 0 ? '' : `, ${counted(remote.queued, 'commit', 'commits')} to push`;

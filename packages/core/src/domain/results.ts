@@ -186,6 +186,23 @@ export interface RemoteStatus {
   error: { name: string; message: string } | null;
 }
 
+export interface RemotesResult {
+  remotes: RemoteStatus[];
+}
+export interface RemoteAddedResult extends RemotesResult {
+  name: string;
+  /** Without credentials. */
+  url: string;
+  /** What was there before: this mesh, nothing at all, or a repository without a mesh. */
+  found: 'mesh' | 'empty' | 'repository';
+  /** False where the first exchange with it did not succeed, or it takes no push. */
+  writable: boolean;
+}
+export interface RemoteRemovedResult extends RemotesResult {
+  name: string;
+  url: string;
+}
+
 export interface StatusResult {
   mesh: { id: Ulid; name: string };
   machine: Handle;

@@ -1,4 +1,4 @@
-import type { ProcessIdentity, RemoteState, SessionState } from './ports.js';
+import type { BehindBranch, ProcessIdentity, RemoteState, SessionState } from './ports.js';
 import type { Check } from './shape.js';
 import { agent, finite, flag, listOf, nullable, oid, optional, shaped, text, time, whole } from './shape.js';
 
@@ -28,4 +28,7 @@ export const isRemoteState: Check<RemoteState> = shaped<RemoteState>({
   error: nullable(shaped<{ name: string; message: string }>({ name: text, message: text })),
   rejected: listOf(shaped<RemoteState['rejected'][number]>({ handle: text, tip: oid, kind: text, message: text })),
   writable: flag,
+  failed_at: optional(time),
+  refused_tip: optional(oid),
+  behind: optional(listOf(shaped<BehindBranch>({ handle: text, there: nullable(oid), due_at: time, refusals: whole }))),
 });

@@ -6,6 +6,7 @@ import { MeshError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { makeDurableFolder, readIfThere, writeAtomic, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
+import { isErrno } from './fs.js';
 import { isRemoteState, isSession } from './local-shapes.js';
 import type { LocalState, RemoteState, SessionState } from './ports.js';
 import type { Check } from './shape.js';
@@ -60,6 +61,14 @@ export class FileLocalState implements LocalState {
 
   async putRemote(name: string, state: RemoteState): Promise<void> {
     await this.#writeJson(remotePath(name), state, { durable: false });
+  }
+
+  async removeRemote(name: string): Promise<void> {
+    try {
+      await this.#fs.unlink(join(this.#folder, remotePath(name)));
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw error;
+    }
   }
 
   async pins(): Promise<ReadonlyMap<Handle, string>> {

@@ -187,6 +187,23 @@ export interface RemoteState {
   rejected: { handle: string; tip: Oid; kind: string; message: string }[];
   /** False where the last push was refused. */
   writable: boolean;
+  /** When the last failure was: a clock that has been put back behind it shows that `next_try_at` means nothing. */
+  failed_at?: IsoTime;
+  /** The own tip that was refused: once the branch has moved on, the remote is asked again. */
+  refused_tip?: Oid;
+  /** Other machines' branches of which the remote has less than this store, or nothing. */
+  behind?: BehindBranch[];
+}
+
+/** A branch that is carried to a remote once its owner has had the time to bring it there. */
+export interface BehindBranch {
+  handle: string;
+  /** Its tip there; null where it is missing. */
+  there: Oid | null;
+  /** Not carried before. */
+  due_at: IsoTime;
+  /** How often in a row the remote refused it. */
+  refusals: number;
 }
 
 export interface LocalState {
@@ -202,6 +219,8 @@ export interface LocalState {
   lastActivity(agent: AgentKey): Promise<EpochMillis | null>;
   remote(name: string): Promise<RemoteState | null>;
   putRemote(name: string, state: RemoteState): Promise<void>;
+  /** Forgets it. Safe to repeat. */
+  removeRemote(name: string): Promise<void>;
   /** Keys pinned on first sight, by handle: `ssh-ed25519 AAAA…`. */
   pins(): Promise<ReadonlyMap<Handle, string>>;
   /** Durable. Only under the store lock. @throws MeshError `conflict` when another key is pinned for the handle. */

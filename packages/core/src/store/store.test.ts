@@ -2,11 +2,12 @@ import { mkdir, readFile, readdir, rm, stat, symlink, utimes, writeFile } from '
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentId, AgentKey, Handle } from '../domain/ids.js';
+import { MeshError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { fsck, git } from '../testing/git.js';
 import { newStore, storeConfig, storeDeps, temporaryFolder } from '../testing/store-fixture.js';
 import { MachineKey } from './keys.js';
-import type { RemoteState, SessionState } from './ports.js';
+import type { RemoteState, SessionState, StoreConfig } from './ports.js';
 import { Store } from './store.js';
 import { systemFailure } from './system-failure.js';
 import { nodeFs } from './node-fs.js';
@@ -78,6 +79,36 @@ describe('a new store', () => {
     expect((await open()).config).toMatchObject({ handle: 'studio-2', label: 'two' });
     expect(store.branch).toBe('refs/heads/mesh/studio-2');
     expect(await git(dir, 'symbolic-ref', 'HEAD')).toBe('refs/heads/mesh/studio-2');
+  });
+
+  it('takes in a change of its remotes from another process, and loses none of two made at once', async () => {
+    const store = await newStore(dir);
+    const other = await open();
+    const before = store.config.remotes;
+    const add = (name: string) => (config: StoreConfig) => ({
+      ...config,
+      remotes: [...config.remotes, { name, url: `/srv/${name}.git` }],
+    });
+    await Promise.all([store.editConfig(add('a')), other.editConfig(add('b'))]);
+    const names = (await store.refreshRemotes()).map(({ name }) => name);
+    expect(new Set(names)).toEqual(new Set([...before.map(({ name }) => name), 'a', 'b']));
+    expect((await other.refreshRemotes()).map(({ name }) => name)).toEqual(names);
+    const refuse = (): StoreConfig => {
+      throw new MeshError('conflict', 'no');
+    };
+    await expect(store.editConfig(refuse)).rejects.toMatchObject({ errorName: 'conflict' });
+    expect((await open()).config.remotes.map(({ name }) => name)).toEqual(names);
+    await store.local.putRemote('a', {
+      last_ok_at: null,
+      next_try_at: null,
+      failures: 0,
+      error: null,
+      rejected: [],
+      writable: true,
+    });
+    await store.local.removeRemote('a');
+    await store.local.removeRemote('a');
+    expect(await other.local.remote('a')).toBeNull();
   });
 });
 

@@ -58,6 +58,8 @@ export class Store {
   readonly #lock: StoreLock;
   readonly #raw: Fs;
   #config: StoreConfig;
+  /** Of the file that `#config` was last read from; null before. */
+  #configStamp: string | null = null;
 
   private constructor(dir: string, fs: Fs, deps: StoreDeps, parts: { config: StoreConfig; key: MachineKey }) {
     this.dir = dir;
@@ -149,6 +151,35 @@ export class Store {
       await writeConfig(this.fs, this.dir, next);
       this.#config = next;
     });
+  }
+
+  /**
+   * Changes the configuration as it is on the disk now, under the store lock (taken here). What `change` throws leaves
+   * it as it was; what belongs to the change may be done in it.
+   */
+  async editConfig(change: (current: StoreConfig) => StoreConfig | Promise<StoreConfig>): Promise<StoreConfig> {
+    return this.withLock(async () => {
+      const next = await change(await readConfig(this.fs, this.dir));
+      await writeConfig(this.fs, this.dir, next);
+      this.#config = next;
+      return next;
+    });
+  }
+
+  /**
+   * Takes over the remotes that another process saved since. Cheap where nothing was; what else a store is does not
+   * change under a process that has it open.
+   * @throws MeshError as {@link Store.open} does; what was known before then still holds.
+   */
+  async refreshRemotes(): Promise<StoreConfig['remotes']> {
+    const stat = await this.fs.stat(configPath(this.dir));
+    const stamp = stat === null ? null : [stat.mtimeMs, stat.size, stat.inode].join();
+    if (stamp === null || stamp !== this.#configStamp) {
+      const { remotes } = await readConfig(this.fs, this.dir);
+      this.#config = { ...this.#config, remotes };
+      this.#configStamp = stamp;
+    }
+    return this.#config.remotes;
   }
 
   /** See {@link StoreLock.run}. @throws MeshError `locked`. */

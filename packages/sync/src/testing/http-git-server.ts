@@ -110,6 +110,7 @@ export class HttpGitServer {
         REQUEST_METHOD: request.method ?? '',
         CONTENT_TYPE: request.headers['content-type'] ?? '',
         HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+        GIT_PROTOCOL: request.headers['git-protocol']?.toString() ?? '',
         REMOTE_ADDR: '127.0.0.1',
         REMOTE_USER: user,
         ...(request.headers['content-length'] === undefined

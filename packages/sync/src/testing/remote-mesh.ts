@@ -98,7 +98,7 @@ export class Peer {
   }
 
   /** One round with every remote. */
-  sync(options: { deadlineMs?: number; ignoreBackoff?: boolean } = {}): Promise<void> {
+  sync(options: { deadlineMs?: number; ignoreBackoff?: boolean; signal?: AbortSignal } = {}): Promise<void> {
     const { mesh, remotes, states } = this;
     const deps = { mesh, remotes, states, logger: mesh.logger, random: () => 0.5 };
     return round(deps, { deadlineMs: 20_000, ignoreBackoff: true, ...options });

@@ -45,6 +45,26 @@ export async function readAdvertisement(packets: PacketReader): Promise<Advertis
   }
 }
 
+/**
+ * Reads lines of object id and ref up to a flush: protocol v2's answer to ls-refs.
+ *
+ * @throws MeshError `protocol_error` for a cut, erroneous or malformed one.
+ */
+export async function readRefs(packets: PacketReader): Promise<Map<RefName, Oid>> {
+  const refs = new Map<RefName, Oid>();
+  for (let bytes = 0; ;) {
+    const packet = await packets.next();
+    if (packet === null) throw new MeshError('protocol_error', 'the remote ended before it had told what it has');
+    if (packet.kind === 'flush') return refs;
+    if (packet.kind !== 'data') throw new MeshError('protocol_error', 'the remote lists its refs in no known form');
+    bytes += packet.data.length;
+    if (bytes > maxBytes) throw new MeshError('protocol_error', `the remote lists more than ${maxBytes} bytes of refs`);
+    const text = packetText(packet.data);
+    if (text.startsWith('ERR ')) throw new MeshError('protocol_error', `the remote says: ${redact(text.slice(4))}`);
+    addRef(refs, text);
+  }
+}
+
 function addRef(refs: Map<RefName, Oid>, entry: string): void {
   const space = entry.indexOf(' ');
   const [oid, name] = [entry.slice(0, space), entry.slice(space + 1)];

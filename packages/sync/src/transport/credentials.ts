@@ -1,12 +1,14 @@
 import type { Env } from '../git-env.js';
 import { userAndPassword } from '../http-url.js';
 import { askHelper, tellHelper } from './credential-helper.js';
+import { tokenFor } from './token.js';
+import type { Token } from './token.js';
 
 export interface Credential {
   username: string;
   password: string;
   /** Where it came from, for the words of a refusal; a helper is told how it went. */
-  source: 'the URL' | 'GIT_MESH_TOKEN' | "git's credential helper";
+  source: 'the URL' | Token['source'] | "git's credential helper";
 }
 
 /** GitHub, GitLab, Gitea and Bitbucket take any or this name beside a token. */
@@ -14,8 +16,8 @@ const defaultTokenUser = 'x-access-token';
 
 /**
  * Who we are for one host. Nothing is looked up before the host asks; what it took is kept in memory, and only there.
- * A user and password of the URL are the only ones tried where it has both; else GIT_MESH_TOKEN (with
- * GIT_MESH_USERNAME, else the URL's user, else `x-access-token`), then git's credential helpers.
+ * A user and password of the URL are the only ones tried where it has both; else the token of the
+ * environment for this host (with its user name, else the URL's user, else `x-access-token`), then git's credential helpers.
  */
 export class Credentials {
   readonly #env: Env;
@@ -41,11 +43,10 @@ export class Credentials {
       yield { username: user, password, source: 'the URL' };
       return;
     }
-    const token = this.#env['GIT_MESH_TOKEN'] ?? '';
-    if (token !== '') {
-      const named = this.#env['GIT_MESH_USERNAME'] ?? '';
-      const username = named !== '' ? named : user !== '' ? user : defaultTokenUser;
-      yield { username, password: token, source: 'GIT_MESH_TOKEN' };
+    const token = tokenFor(this.#url, this.#env);
+    if (token !== null) {
+      const username = token.username ?? (user !== '' ? user : defaultTokenUser);
+      yield { username, password: token.token, source: token.source };
     }
     const answer = await askHelper({ url: this.#url, username: user, env: this.#env, signal });
     if (answer !== null) yield { ...answer, source: "git's credential helper" };

@@ -85,7 +85,7 @@ export async function statusError(
 
 function refusedWho(tried: readonly string[]): string {
   if (tried.length > 0) return `the remote refused the credentials of ${tried.join(' and of ')}`;
-  return "the remote asks for credentials, and there are none: log in with git's credential helper (git credential approve), or set GIT_MESH_TOKEN";
+  return "the remote asks for credentials, and there are none: log in with git's credential helper (git credential approve), or set GIT_MESH_TOKEN (which is sent over https only; where remotes are on several hosts, GIT_MESH_TOKEN_HOST for each)";
 }
 
 /** The wait that `Retry-After` asks for (seconds, or a date), in milliseconds; null without one. */

@@ -22,6 +22,8 @@ export interface PostOptions {
   /** The content type asked for. */
   answer: string;
   encoding?: string;
+  /** As git's `Git-Protocol` header has it; version 0 where left out. */
+  protocol?: string;
 }
 
 /** Some hosts serve git only to who says to be git. */
@@ -45,10 +47,14 @@ export class HttpSession {
     this.#base = options.base;
   }
 
-  async get(suffix: string): Promise<HttpResponse> {
+  async get(suffix: string, { protocol }: { protocol?: string } = {}): Promise<HttpResponse> {
     for (let redirects = 0; ; redirects++) {
       const asked = address(this.#base, suffix);
-      const response = await this.#identified({ method: 'GET', url: asked, headers: { accept: '*/*' } });
+      const response = await this.#identified({
+        method: 'GET',
+        url: asked,
+        headers: { accept: '*/*', ...version(protocol) },
+      });
       if (!isRedirect(response.status)) return this.#expectOk(response);
       await discard(response);
       if (redirects === maxRedirects) {
@@ -61,11 +67,12 @@ export class HttpSession {
   }
 
   /** To where the GET led. A POST is redirected nowhere: what it does must be done once, and by that server. */
-  async post(suffix: string, { body, type, answer, encoding }: PostOptions): Promise<HttpResponse> {
+  async post(suffix: string, { body, type, answer, encoding, protocol }: PostOptions): Promise<HttpResponse> {
     const headers = {
       'content-type': type,
       accept: answer,
       ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+      ...version(protocol),
     };
     const url = address(this.#base, suffix);
     const response = await this.#identified({ method: 'POST', url, headers, body });
@@ -162,6 +169,10 @@ export class HttpSession {
 
 function address(base: URL, suffix: string): URL {
   return new URL(`${base.href.replace(/\/$/, '')}${suffix}`);
+}
+
+function version(protocol: string | undefined): Record<string, string> {
+  return protocol === undefined ? {} : { 'git-protocol': protocol };
 }
 
 function isRedirect(status: number): boolean {

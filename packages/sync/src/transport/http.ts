@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { SecureContext } from 'node:tls';
 import { MeshError } from '@git-mesh/core';
+import type { Oid, RefName } from '@git-mesh/core';
 import type { Env } from '../git-env.js';
 import { Credentials } from './credentials.js';
 import { readAdvertisement } from './advertisement.js';
@@ -10,6 +11,7 @@ import { checkContentType } from './http-errors.js';
 import { HttpSession } from './http-session.js';
 import type { HttpSettings } from './http-settings.js';
 import { httpSettings } from './http-settings.js';
+import { lsRefsRequest, readLsRefs, speaksLsRefs } from './ls-refs.js';
 import { PacketReader, packetText } from './pkt-line.js';
 import type { Advertisement, Exchange, Service, Transport } from './port.js';
 import { proxyFor } from './proxy.js';
@@ -37,21 +39,64 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   const credentials = options.anonymous === true ? null : new Credentials(url, options.env);
   const base = plainBase(url);
   const ways = new Ways(options.env);
+  const begin = (service: Service, signal: AbortSignal): HttpSession => {
+    if (signal.aborted) throw new MeshError('deadline', 'the time was over before the remote was asked');
+    return new HttpSession({
+      base,
+      credentials,
+      pushing: service === 'git-receive-pack',
+      signal,
+      connect: async (to) =>
+        new HttpClient({ signal, idleMs: options.idleMs ?? defaultIdleMs, ...(await ways.to(to, signal)) }),
+    });
+  };
+  /** Null before the server was asked. */
+  let hasLsRefs: boolean | null = null;
   return {
     watchable: null,
-    async open(service, { signal }) {
-      if (signal.aborted) throw new MeshError('deadline', 'the time was over before the remote was asked');
-      const session = new HttpSession({
-        base,
-        credentials,
-        pushing: service === 'git-receive-pack',
-        signal,
-        connect: async (to) =>
-          new HttpClient({ signal, idleMs: options.idleMs ?? defaultIdleMs, ...(await ways.to(to, signal)) }),
-      });
-      return HttpExchange.open(service, session);
+    open: async (service, { signal }) => HttpExchange.open(service, begin(service, signal)),
+    async refs(prefix, { signal }) {
+      if (hasLsRefs === false) return null;
+      const session = begin('git-upload-pack', signal);
+      try {
+        hasLsRefs ??= await asksForLsRefs(session);
+        return hasLsRefs ? await lsRefs(session, prefix) : null;
+      } catch (error) {
+        // One that answers in another way than it said is asked as every git server can be.
+        if (!(error instanceof MeshError) || error.errorName !== 'protocol_error') throw error;
+        hasLsRefs = false;
+        return null;
+      } finally {
+        await session.close();
+      }
     },
   };
+}
+
+const protocol2 = 'version=2';
+
+async function asksForLsRefs(session: HttpSession): Promise<boolean> {
+  const response = await session.get('/info/refs?service=git-upload-pack', { protocol: protocol2 });
+  checkContentType(response.headers, 'application/x-git-upload-pack-advertisement');
+  const packets = new PacketReader(response.body);
+  const speaks = await speaksLsRefs(packets);
+  // To the end, so that the connection can carry the request.
+  if (speaks) await packets.next();
+  return speaks;
+}
+
+async function lsRefs(session: HttpSession, prefix: string): Promise<ReadonlyMap<RefName, Oid>> {
+  const response = await session.post('/git-upload-pack', {
+    type: 'application/x-git-upload-pack-request',
+    answer: 'application/x-git-upload-pack-result',
+    body: lsRefsRequest(prefix),
+    protocol: protocol2,
+  });
+  checkContentType(response.headers, 'application/x-git-upload-pack-result');
+  const packets = new PacketReader(response.body);
+  const refs = await readLsRefs(packets, prefix);
+  if ((await packets.next()) !== null) throw new MeshError('protocol_error', 'the remote sent more after its refs');
+  return refs;
 }
 
 /**

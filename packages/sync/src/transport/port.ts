@@ -39,9 +39,17 @@ export interface Transport {
    * @throws MeshError `unreachable` (nobody answers, or git is not installed), `auth_failed` (refused: permissions,
    * credentials, or an owner git does not trust), `remote_not_found` (there is nothing at that address),
    * `not_a_repository` (there is something, but no repository that can be used: not bare, shallow, SHA-256),
-   * `protocol_error` (the answer is not git's), `deadline`.
+   * `push_refused` (of git-receive-pack: whoever we are may read, but not push), `protocol_error` (the answer is not
+   * git's), `deadline`.
    */
   open(service: Service, options: { signal: AbortSignal }): Promise<Exchange>;
+  /**
+   * The refs that begin with `prefix`, where they can be had for less than {@link Transport.open} with all the others;
+   * null where they cannot, which is remembered. Absent where they never can.
+   *
+   * @throws MeshError as {@link Transport.open} does.
+   */
+  refs?(prefix: string, options: { signal: AbortSignal }): Promise<ReadonlyMap<RefName, Oid> | null>;
   /** The folder in which a local remote keeps its refs (it holds `refs/` and `packed-refs`), for watching; null otherwise. */
   readonly watchable: string | null;
 }

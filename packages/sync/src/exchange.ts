@@ -1,0 +1,217 @@
+import { MeshError, charterRef, handleOfRef, toIso } from '@git-mesh/core';
+import type { Logger, MeshContext, Oid, RefName, RemoteState } from '@git-mesh/core';
+import { carryDelay } from './backoff.js';
+import type { CarryDelay } from './backoff.js';
+import { afterCarry, behindBranches, carryTo, isCarryDue } from './carry.js';
+import type { CarryRules } from './carry.js';
+import { deadlineSignal } from './deadline.js';
+import { journalArrivals } from './journal-arrivals.js';
+import { plainMessage } from './redact.js';
+import type { Remote, RoundContext } from './remote-context.js';
+import { fetchFrom } from './remote-fetch.js';
+import type { Fetched } from './remote-fetch.js';
+import { pushTo } from './remote-push.js';
+import type { RemoteStates } from './remote-states.js';
+import { stateAfterFailure, turnOf } from './remote-turn.js';
+
+/** A remote that hangs is given up and named within this time a round. */
+export const roundLimitMs = 20_000;
+
+export interface RoundOptions {
+  deadlineMs: number;
+  /** Set by `git mesh sync`: a person asks, so every remote is tried, and what others wrote is carried without waiting. */
+  ignoreBackoff: boolean;
+  signal?: AbortSignal;
+}
+
+export interface ExchangeDependencies {
+  mesh: MeshContext;
+  states: RemoteStates;
+  logger: Logger;
+  random: () => number;
+  /** {@link carryDelay} where left out. */
+  carry?: CarryDelay;
+  /** Called once what arrived has its numbers; returns at once. */
+  onJournaled?: () => void;
+}
+
+/**
+ * One remote's part of a round: fetch, check and advance; the journal takes what arrived; the own branch is pushed, and
+ * then what the remote lacks of others' branches. Waits for no other remote. A failure is recorded, not thrown.
+ *
+ * @throws MeshError for what concerns this store: a full disk, a lock that is held.
+ */
+export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, options: RoundOptions): Promise<void> {
+  const { mesh, states, logger } = deps;
+  const before = await states.get(remote.name);
+  const turn = await turnOf(mesh, before, options);
+  if (turn === 'wait') return;
+  states.setUnfinished(remote.name, false);
+  const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
+  const ctx: RoundContext = { mesh, remote, signal, logger };
+  try {
+    if (turn === 'all' && !options.ignoreBackoff && before?.error === null) {
+      const same = await orRecord(deps, options, { remote, before }, () => nothingMoved(deps, ctx, before));
+      if (same === true) {
+        const state = (await states.get(remote.name)) ?? before;
+        states.set(remote.name, { ...state, last_ok_at: toIso(mesh.clock.now()) });
+        // The store may have been held, or its disk full, when they came.
+        await journalArrivals(mesh);
+      }
+      if (same !== false) return;
+    }
+    const fetched = await orRecord(deps, options, { remote, before }, () => fetchFrom(ctx, before?.rejected ?? []));
+    if (fetched === null) return;
+    states.see(remote.name, fetched.there);
+    await journalArrivals(mesh);
+    deps.onJournaled?.();
+    states.setUnfinished(remote.name, fetched.unfinished);
+    const answered = await stateAfter(deps, fetched, before);
+    if (turn === 'read' && before !== null) {
+      const { last_ok_at, rejected, behind } = answered;
+      states.set(remote.name, { ...before, last_ok_at, rejected, behind: behind ?? [] });
+      return;
+    }
+    await orRecord(deps, options, { remote, before: { ...answered, failures: before?.failures ?? 0 } }, async () => {
+      const pushed = await pushTo(ctx, fetched);
+      states.setUnfinished(remote.name, fetched.unfinished || pushed.unfinished);
+      await seeOwn(deps, remote);
+      states.set(remote.name, answered);
+      states.set(remote.name, { ...answered, behind: await carryDue(deps, ctx, answered.behind ?? [], options) });
+    });
+  } finally {
+    done();
+    await keepState(deps, remote);
+  }
+}
+
+/**
+ * Whether a remote is to be asked again now that branches of this store moved: it lacks the own tip. Notes what it lacks
+ * of others, to be carried later. No network.
+ */
+export async function lacksOwnTip(deps: ExchangeDependencies, remote: Remote): Promise<boolean> {
+  const { mesh, states } = deps;
+  const seen = states.seen(remote.name);
+  // Nobody has looked yet, or looking failed: the next look is under way or waits for its time.
+  if (seen === null) return false;
+  const state = await states.get(remote.name);
+  const own = await mesh.store.refs.read(mesh.store.branch);
+  const foreign = state?.rejected.some(({ handle }) => handle === mesh.branches.own) === true;
+  if (state !== null) {
+    const behind = await behindBranches(mesh, seen, state.behind ?? [], rulesOf(deps));
+    if (JSON.stringify(behind) !== JSON.stringify(state.behind ?? [])) {
+      states.set(remote.name, { ...state, behind });
+      await keepState(deps, remote);
+    }
+  }
+  return own !== null && !foreign && seen.get(mesh.store.branch) !== own;
+}
+
+/**
+ * True where the mesh's branches there are as this process left them and nothing is to be brought there: one small
+ * request, where the transport has one. False where that is not known for sure.
+ */
+async function nothingMoved(deps: ExchangeDependencies, ctx: RoundContext, before: RemoteState): Promise<boolean> {
+  const { mesh, remote, signal } = ctx;
+  const prefix = mesh.store.config.ref_prefix;
+  const seen = deps.states.seen(remote.name);
+  const due = (before.behind ?? []).some((entry) => isCarryDue(entry, mesh.clock.now()));
+  if (remote.transport.refs === undefined || seen === null || due) return false;
+  // Of a remote without a charter the rest must be known too: it may have become a repository of something else.
+  if (!seen.has(charterRef(prefix)) || (await lacksOwnTip(deps, remote))) return false;
+  // What was fetched and not decided on in a crash, or while the store was held, is still to be looked at.
+  if (!(await allDecided(deps, seen, before))) return false;
+  const now = await remote.transport.refs(prefix, { signal });
+  if (now === null) return false;
+  const known = [...seen].filter(([ref]) => ref.startsWith(prefix));
+  return now.size === known.length && known.every(([ref, oid]) => now.get(ref) === oid);
+}
+
+async function allDecided(
+  { mesh }: ExchangeDependencies,
+  seen: ReadonlyMap<RefName, Oid>,
+  { rejected, behind = [] }: RemoteState,
+): Promise<boolean> {
+  const { config, refs } = mesh.store;
+  for (const [ref, oid] of seen) {
+    const handle = handleOfRef(config.ref_prefix, ref);
+    if (handle === null || (await refs.read(ref)) === oid) continue;
+    const known = [...rejected, ...behind.map((entry) => ({ handle: entry.handle, tip: entry.there }))];
+    if (!known.some((entry) => entry.handle === handle && entry.tip === oid)) return false;
+  }
+  return true;
+}
+
+async function stateAfter(
+  deps: ExchangeDependencies,
+  fetched: Fetched,
+  before: RemoteState | null,
+): Promise<RemoteState> {
+  const { mesh } = deps;
+  return {
+    last_ok_at: toIso(mesh.clock.now()),
+    next_try_at: null,
+    failures: 0,
+    error: null,
+    rejected: fetched.rejected,
+    writable: true,
+    behind: await behindBranches(mesh, fetched.there, before?.behind ?? [], rulesOf(deps)),
+  };
+}
+
+/** What the journal says was pushed is there. */
+async function seeOwn({ mesh, states }: ExchangeDependencies, remote: Remote): Promise<void> {
+  const { store } = mesh;
+  const pushed = (await store.journal.view()).pushed.findLast((line) => line.remote === remote.name);
+  const own = await store.refs.read(store.branch);
+  // A line with the number 0 says that a remote of this name was made anew.
+  if (own !== null && pushed?.commit === own && pushed.seq > 0) states.seeRef(remote.name, store.branch, own);
+  const charter = await store.refs.read(charterRef(store.config.ref_prefix));
+  if (charter !== null) states.seeRef(remote.name, charterRef(store.config.ref_prefix), charter);
+}
+
+/** Carries what is due; gives what is still behind. */
+async function carryDue(
+  deps: ExchangeDependencies,
+  ctx: RoundContext,
+  behind: RemoteState['behind'] & {},
+  options: RoundOptions,
+): Promise<RemoteState['behind'] & {}> {
+  const { mesh, remote } = ctx;
+  const due = behind.filter((entry) => options.ignoreBackoff || isCarryDue(entry, mesh.clock.now()));
+  if (due.length === 0) return behind;
+  const became = await carryTo(ctx, due);
+  for (const { handle } of due) {
+    const tip = became.get(handle);
+    const ref = `${mesh.store.config.ref_prefix}${handle}`;
+    if (tip !== undefined && tip !== 'refused') deps.states.seeRef(remote.name, ref as typeof mesh.store.branch, tip);
+  }
+  return afterCarry(mesh, behind, became, rulesOf(deps));
+}
+
+const rulesOf = ({ random, carry }: ExchangeDependencies): CarryRules => ({ random, delay: carry ?? carryDelay });
+
+/** Null where it failed. Records the failure of an exchange, unless we broke it off ourselves. */
+async function orRecord<T>(
+  deps: ExchangeDependencies,
+  options: RoundOptions,
+  { remote, before }: { remote: Remote; before: RemoteState | null },
+  work: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    if (options.signal?.aborted === true) return null;
+    deps.logger.warn(`remote ${remote.name}: ${plainMessage(error)}`);
+    deps.states.set(remote.name, await stateAfterFailure(deps, before, error));
+    return null;
+  }
+}
+
+/** Writes what became of the exchange, unless the remote was removed meanwhile. */
+async function keepState({ mesh, states }: ExchangeDependencies, { name }: Remote): Promise<void> {
+  const remotes = await mesh.store.refreshRemotes();
+  if (remotes.some((remote) => remote.name === name)) await states.flush([name]);
+  else states.forget(name);
+}
