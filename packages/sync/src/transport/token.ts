@@ -30,7 +30,7 @@ export function tokenFor(url: URL, env: Env): Token | null {
  */
 export function envForHosts(env: Env, urls: readonly string[]): Env {
   const hosts = new Set(
-    urls.filter((url) => /^https?:/i.test(url) && URL.canParse(url)).map((url) => new URL(url).host),
+    urls.filter((url) => /^https?:/i.test(url) && URL.canParse(url)).map((url) => new URL(url).hostname),
   );
   return hosts.size < 2 ? env : { ...env, GIT_MESH_TOKEN: undefined, GIT_MESH_USERNAME: undefined };
 }
