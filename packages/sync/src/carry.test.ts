@@ -7,7 +7,7 @@ import type { GitFixture } from './testing/git-fixture.js';
 import { initMesh } from './init.js';
 import { joinMesh } from './join.js';
 import { addRemote } from './remote-add.js';
-import { background, carryMs, hook, meet, pushes, threeInALine } from './testing/line.js';
+import { background, carryMs, hook, meet, pushes, remoteOf, threeInALine, tipOf } from './testing/line.js';
 import type { Line } from './testing/line.js';
 import { Peer } from './testing/remote-mesh.js';
 
@@ -27,10 +27,7 @@ afterEach(() => {
   git.remove();
 });
 
-const tipAt = (hub: string, handle: string): string | undefined =>
-  git.refs(hub).get(`refs/heads/mesh/${handle}` as never);
-const remoteOf = async (peer: Peer, name: string): Promise<unknown> =>
-  (await peer.facts()).remotes.find((remote) => remote.name === name);
+const tipAt = (hub: string, handle: string): string | undefined => tipOf(git, hub, handle);
 
 test('a message crosses a machine in the middle, and its receipt and acknowledgement come back', async () => {
   await laptop.checkin('dev');

@@ -7,14 +7,11 @@ import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
 import {
   beginBranch,
-  chooseHandle,
+  configToJoin,
   discover,
   handleTaken,
-  handlesIn,
   membershipResult,
   meshPrefix,
-  newConfig,
-  newUlid,
   noMeshThere,
   storeDeps,
 } from './membership.js';
@@ -65,20 +62,8 @@ export async function joinAnew(
     const prefix = meshPrefix(there);
     if (prefix === null) throw noMeshThere(remote.shown);
     if (wanted !== null) requireSame(remote, { asked: wanted.prefix, found: prefix, what: 'branches under' });
-    const handle = chooseHandle({
-      machine: options.machine,
-      hostname: options.hostname,
-      taken: handlesIn(there, prefix),
-    });
-    const config = newConfig({
-      handle,
-      label: options.label,
-      // The mesh's own id, name and policy are known once the charter is here.
-      policy: 'open',
-      prefix,
-      mesh: { id: newUlid(), name: '' },
-      remote: remote.url,
-    });
+    const config = configToJoin(options, { there, prefix, remote: remote.url });
+    const { handle } = config;
     const building = await Store.create(options.dir, { config }, storeDeps(options));
     let store: Store;
     try {

@@ -14,7 +14,7 @@ import {
   parseRefPrefix,
 } from '@git-mesh/core';
 import type { Handle, MembershipResult, StoreConfig, StoreDeps, Ulid } from '@git-mesh/core';
-import type { OpenOptions } from './contract.js';
+import type { JoinOptions, OpenOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { newObjects } from './new-objects.js';
 import { refuseStore } from './remote-admission.js';
@@ -107,6 +107,15 @@ export function newConfig(options: {
     ref_prefix: options.prefix,
     remotes: options.remote === null ? [] : [{ name: 'origin', url: options.remote }],
   };
+}
+
+/** Of a machine that is about to join; the mesh's own id, name and policy are known once the charter is here. */
+export function configToJoin(
+  { machine, hostname, label }: Pick<JoinOptions, 'machine' | 'hostname' | 'label'>,
+  { there, prefix, remote }: { there: Advertisement; prefix: string; remote: string | null },
+): StoreConfig {
+  const handle = chooseHandle({ machine, hostname, taken: handlesIn(there, prefix) });
+  return newConfig({ handle, label, policy: 'open', prefix, mesh: { id: newUlid(), name: '' }, remote });
 }
 
 /** The machine's own first commit, and the journal that begins with it. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MeshError } from '@git-mesh/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { GitFixture } from './testing/git-fixture.js';
-import { background, hook, meet, threeInALine } from './testing/line.js';
+import { background, hook, meet, remoteOf, threeInALine, tipOf } from './testing/line.js';
 import type { Line } from './testing/line.js';
 import type { Peer } from './testing/remote-mesh.js';
 
@@ -22,10 +22,7 @@ afterEach(() => {
   git.remove();
 });
 
-const tipAt = (hub: string, handle: string): string | undefined =>
-  git.refs(hub).get(`refs/heads/mesh/${handle}` as never);
-const remoteOf = async (peer: Peer, name: string): Promise<unknown> =>
-  (await peer.facts()).remotes.find((remote) => remote.name === name);
+const tipAt = (hub: string, handle: string): string | undefined => tipOf(git, hub, handle);
 
 test('a remote that hangs keeps nothing from the others: they are fetched, journaled and pushed meanwhile', async () => {
   await desk.checkin('qa');

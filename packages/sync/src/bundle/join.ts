@@ -2,16 +2,7 @@ import { MeshError, Store, charterRef, readCharter, remoteRef } from '@git-mesh/
 import type { MembershipResult, Oid, RefName } from '@git-mesh/core';
 import type { JoinOptions } from '../contract.js';
 import { firstRound } from '../first-round.js';
-import {
-  beginBranch,
-  chooseHandle,
-  handlesIn,
-  membershipResult,
-  meshPrefix,
-  newConfig,
-  newUlid,
-  storeDeps,
-} from '../membership.js';
+import { beginBranch, configToJoin, membershipResult, meshPrefix, storeDeps } from '../membership.js';
 import { RemoteStates } from '../remote-states.js';
 import { setupContext } from '../setup-context.js';
 import { branchNames } from './branch-names.js';
@@ -62,20 +53,7 @@ async function found(options: JoinOptions, reader: BundleReader): Promise<Store>
       'it holds only what is new since an earlier one, and joining needs the whole mesh: ask for git mesh export FILE, without --since-last',
     );
   }
-  const handle = chooseHandle({
-    machine: options.machine,
-    hostname: options.hostname,
-    taken: handlesIn(there, prefix),
-  });
-  const config = newConfig({
-    handle,
-    label: options.label,
-    // The mesh's own id, name and policy are known once the charter is here.
-    policy: 'open',
-    prefix,
-    mesh: { id: newUlid(), name: '' },
-    remote: null,
-  });
+  const config = configToJoin(options, { there, prefix, remote: null });
   const building = await Store.create(options.dir, { config }, storeDeps(options));
   try {
     await takeIn(building.store, { reader, refs: refsOfMesh(prefix, refs), charter }, options);

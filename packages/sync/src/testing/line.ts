@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLogger } from '@git-mesh/core';
+import type { Oid, RefName, RemoteStatus } from '@git-mesh/core';
 import { initMesh } from '../init.js';
 import { joinMesh } from '../join.js';
 import { addRemote } from '../remote-add.js';
@@ -81,4 +82,14 @@ export function hook(hub: string, name: string, script: string): void {
   mkdirSync(join(hub, 'hooks'), { recursive: true });
   writeFileSync(file, `#!/bin/sh\n${script}\n`);
   chmodSync(file, 0o755);
+}
+
+/** A machine's branch on a hub; undefined where it has none. */
+export function tipOf(git: GitFixture, hub: string, handle: string): Oid | undefined {
+  return git.refs(hub).get(`refs/heads/mesh/${handle}` as RefName);
+}
+
+/** A remote as `status` shows it. */
+export async function remoteOf(peer: Peer, name: string): Promise<RemoteStatus | undefined> {
+  return (await peer.facts()).remotes.find((remote) => remote.name === name);
 }
