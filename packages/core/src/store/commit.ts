@@ -63,18 +63,8 @@ export async function commitOnBranch(store: Store, change: BranchCommit): Promis
   const oid = (await store.objects.write(objects)).at(-1);
   if (oid === undefined) throw new Error('a commit was written without an id');
   await store.refs.update(store.branch, { expected: tip, next: oid });
-  await consolidate(store);
+  await store.consolidate();
   return { commit: oid, seq, tip: oid };
-}
-
-/** The commit is made, whatever becomes of the packs: the next one tries again. */
-async function consolidate(store: Store): Promise<void> {
-  try {
-    await store.objects.consolidate();
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    store.logger.debug(`the small packs could not be joined: ${error.message}`);
-  }
 }
 
 function treeEdits(edits: BranchCommit['edits']): TreeEdits {

@@ -11,7 +11,8 @@ import { LooseObjects } from './loose-objects.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
 import { makeDelta } from './pack-delta.js';
-import { consolidatePacks } from './pack-consolidate.js';
+import { consolidatePacks, packsToJoin } from './pack-consolidate.js';
+import type { KnownClasses } from './pack-consolidate.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
@@ -46,6 +47,8 @@ export class StoreObjects implements Objects {
   readonly #trees = new BoundedCache<Oid, readonly TreeEntry[]>(maxCachedBytes);
   /** Objects that were seen here, for the check of a fetched pack. Not for writing: a prune may have taken them. */
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
+
+  readonly #packClasses: KnownClasses = new Map();
 
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs;
@@ -133,8 +136,12 @@ export class StoreObjects implements Objects {
     await this.#add(objects);
   }
 
+  async isScattered(): Promise<boolean> {
+    return (await packsToJoin(this.#fs, this.#packFolder, this.#packClasses)) !== null;
+  }
+
   async consolidate(): Promise<void> {
-    const made = await consolidatePacks(this.#fs, this.#packFolder);
+    const made = await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses);
     if (made === null) return;
     this.#packs.add(made.name, made.index);
     this.#packed.dropCache();

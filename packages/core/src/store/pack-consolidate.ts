@@ -19,19 +19,49 @@ const indexBytesAnObject = 28;
 /** What git or a user put beside a pack says that it is looked after by them. */
 const ownFiles = new Set(['pack', 'idx', 'rev']);
 
+/** The size class of each pack that was looked at; a pack never changes. -1: not one that is joined. */
+export type KnownClasses = Map<string, number>;
+
 /**
- * Every commit leaves a small pack, and whoever reads has to look into all of them. This joins the packs of a size class
- * once there are many, so that an object is copied once a class and the packs stay few. Objects are copied as they stand;
- * none is dropped, reachable or not. Only under the store lock. Gives the pack that was made, if any.
- *
- * The old packs are removed at once, as `git repack -d` does: readers that meet a vanished pack look again.
+ * The packs of the smallest size class that has enough of them to be joined; null where none has, or where somebody else
+ * looks after the packs. Cheap with the same `known` each time.
  */
-export async function consolidatePacks(fs: Fs, folder: string): Promise<PackFiles | null> {
+export async function packsToJoin(fs: Fs, folder: string, known: KnownClasses): Promise<string[] | null> {
   const names = await fs.list(folder);
   if (names.filter(isIndexName).length < packsOfAClass) return null;
   // An index over several packs names each of them: git's own maintenance is at work here.
   if (names.includes('multi-pack-index')) return null;
-  const group = await fullClass(fs, folder, names);
+  const kept = new Set(names.filter((name) => !ownFiles.has(endOf(name))).map(stemOf));
+  const groups = classes.map((): string[] => []);
+  for (const name of names) {
+    const stem = stemOf(name);
+    if (!isIndexName(name) || kept.has(stem)) continue;
+    const size = known.get(stem) ?? (await classOf(fs, folder, stem));
+    known.set(stem, size);
+    groups[size]?.push(stem);
+  }
+  return groups.find((group) => group.length >= packsOfAClass) ?? null;
+}
+
+async function classOf(fs: Fs, folder: string, stem: string): Promise<number> {
+  const [pack, index] = [await fs.stat(join(folder, `${stem}.pack`)), await fs.stat(join(folder, `${stem}.idx`))];
+  if (pack === null || index === null || pack.size > maxPackBytes) return -1;
+  return classes.findIndex((most) => (index.size - emptyIndexBytes) / indexBytesAnObject <= most);
+}
+
+/**
+ * Every commit and every fetch leaves a small pack, and whoever reads has to look into all of them. This joins the packs
+ * of a size class once there are many, so that an object is copied a few times a class and the packs stay few. Objects
+ * are copied as they stand; none is dropped, reachable or not. Only under the store lock. Gives the pack that was made.
+ *
+ * The old packs are removed at once, as `git repack -d` does: readers that meet a vanished pack look again.
+ */
+export async function consolidatePacks(
+  fs: Fs,
+  folder: string,
+  known: KnownClasses = new Map(),
+): Promise<PackFiles | null> {
+  const group = await packsToJoin(fs, folder, known);
   if (group === null) return null;
   const packs: ReadPack[] = [];
   for (const name of group) {
@@ -42,7 +72,10 @@ export async function consolidatePacks(fs: Fs, folder: string): Promise<PackFile
   if (taken.length < 2) return null;
   const made = joinPacked(entries);
   await publishPack(fs, folder, made);
-  for (const name of taken) if (name !== made.name) await removePack(fs, folder, name);
+  for (const name of taken) {
+    known.delete(name);
+    if (name !== made.name) await removePack(fs, folder, name);
+  }
   return made;
 }
 
@@ -63,20 +96,6 @@ function joined(packs: readonly ReadPack[]): { entries: PackedEntry[]; taken: st
     taken.push(pack.name);
   }
   return { entries: [...entries.values()], taken };
-}
-
-/** The names of the packs of the smallest class that is full; null where none is. */
-async function fullClass(fs: Fs, folder: string, names: readonly string[]): Promise<string[] | null> {
-  const kept = new Set(names.filter((name) => !ownFiles.has(endOf(name))).map(stemOf));
-  const groups = classes.map((): string[] => []);
-  for (const name of names) {
-    const stem = stemOf(name);
-    if (!isIndexName(name) || kept.has(stem)) continue;
-    if (((await fs.stat(join(folder, `${stem}.pack`)))?.size ?? Infinity) > maxPackBytes) continue;
-    const count = ((await fs.stat(join(folder, name)))?.size ?? Infinity) - emptyIndexBytes;
-    groups[classes.findIndex((most) => count / indexBytesAnObject <= most)]?.push(stem);
-  }
-  return groups.find((group) => group.length >= packsOfAClass) ?? null;
 }
 
 /** Null for one that is damaged or gone. */

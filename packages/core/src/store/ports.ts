@@ -32,6 +32,8 @@ export interface Objects {
    * @throws MeshError `protocol_error` for a bad, cut or incomplete pack, `payload_too_large` past `maxBytes` unpacked.
    */
   installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void>;
+  /** Whether there are small packs enough for {@link Objects.consolidate} to join. */
+  isScattered(): Promise<boolean>;
   /** Joins small packs once there are many; cheap while there are few. Only under the store lock. */
   consolidate(): Promise<void>;
 }
