@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Connection, silentLogger } from '@git-mesh/core';
 import { initMesh, joinMesh, type OpenMesh, openMesh } from '@git-mesh/sync';
 import { cleanEnvironment } from '../environment.js';
-import { bareRemote } from '../stock-git.js';
+import { bareRemote, stockGit } from '../stock-git.js';
 
 /** Two machines in this process and the repository between them. */
 export interface TwoMachines {
@@ -53,6 +53,9 @@ export async function makeHistory(
   onProgress: (done: number) => void,
 ): Promise<TwoMachines> {
   const remote = bareRemote(root);
+  // As on the remote of the clones that git is measured with: housekeeping falls on runs at random.
+  stockGit(['config', 'gc.auto', '0'], { cwd: remote });
+  stockGit(['config', 'receive.autogc', 'false'], { cwd: remote });
   const env = cleanEnvironment(root);
   const open = async (handle: string): Promise<Resident> => {
     const store = join(root, handle);

@@ -81,6 +81,8 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
     });
   } finally {
     done();
+    // A machine that only reads never commits: what its fetches left is joined here.
+    await mesh.store.consolidate();
     await keepState(deps, remote);
   }
 }

@@ -61,6 +61,7 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
   });
   const worker = new Worker({ mesh, rounds, logger });
   const identity = await ownIdentity();
+  let swept = false;
 
   return {
     api: meshApi(mesh, async () => {
@@ -72,7 +73,8 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
       worker.start();
     },
     syncNow: async (wanted = {}) => {
-      await sweepLeftovers(store, logger);
+      if (!swept) await sweepLeftovers(store, logger);
+      swept = true;
       const until = performance.now() + backlogLimitMs;
       let names = wanted.remotes;
       do {

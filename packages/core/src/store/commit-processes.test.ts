@@ -74,8 +74,8 @@ describe('a process that is killed during a commit', () => {
 
   // Right after one step is right before the next.
   it.each([
-    { where: 'before each step', fault: { when: 'before' }, least: 20 },
-    { where: 'in the middle of each write', fault: { when: 'half', steps: ['write'] }, least: 6 },
+    { where: 'before each step', fault: { when: 'before' }, least: 14 },
+    { where: 'in the middle of each write', fault: { when: 'half', steps: ['write'] }, least: 5 },
   ])(
     'leaves a store that works without repair, $where',
     async ({ fault, least }) => {

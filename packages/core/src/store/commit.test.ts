@@ -1,4 +1,4 @@
-import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentId } from '../domain/ids.js';
@@ -112,10 +112,13 @@ describe('a commit on the own branch', () => {
     await expect(commit(store, change('a', 'y'))).rejects.toMatchObject({ errorName: 'store_damaged' });
   });
 
-  it('is made of read-only loose objects, and leaves no temporary file', async () => {
-    const { tip } = await commit(store, change('a/b', 'x'));
-    const path = join(store.dir, 'objects', (tip ?? '').slice(0, 2), (tip ?? '').slice(2));
-    expect(((await stat(path)).mode & 0o777).toString(8)).toBe('444');
+  it('leaves few packs however many commits there are, and no temporary file', async () => {
+    for (let n = 0; n < 70; n++) await commit(store, change(`a/${n % 7}`, `${n}`));
+    const files = await readdir(join(store.dir, 'objects', 'pack'));
+    expect(files.filter((name) => name.endsWith('.pack')).length).toBeLessThan(20);
+    expect(files.filter((name) => !/^pack-[0-9a-f]{40}\.(?:pack|idx)$/.test(name))).toEqual([]);
+    expect(await git(store.dir, 'rev-list', '--count', store.branch)).toBe('70');
+    expect(await fsck(store.dir)).toBe('');
     const left = (await readdir(store.dir, { recursive: true })).filter((name) => /tmp_|\.lock$|\/lock$/.test(name));
     expect(left).toEqual([]);
   });

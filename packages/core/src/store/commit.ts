@@ -58,11 +58,12 @@ export async function commitOnBranch(store: Store, change: BranchCommit): Promis
     journal: await journalNumber(store, change),
   });
   const trees = edited.trees.map(({ data }) => ({ type: 'tree' as const, data }));
-  // Do not reorder: an object comes after those it names, and the ref is moved last.
+  // Do not reorder: the ref is moved last.
   const objects: { type: ObjectType; data: Uint8Array }[] = [...blobs, ...trees, { type: 'commit', data: commit }];
   const oid = (await store.objects.write(objects)).at(-1);
   if (oid === undefined) throw new Error('a commit was written without an id');
   await store.refs.update(store.branch, { expected: tip, next: oid });
+  await store.consolidate();
   return { commit: oid, seq, tip: oid };
 }
 

@@ -41,6 +41,7 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 const fresh = (): StoreObjects => new StoreObjects(nodeFs, store.dir);
+const packFolder = (): string => join(store.dir, 'objects', 'pack');
 const pathOf = (oid: Oid): string => join(store.dir, 'objects', oid.slice(0, 2), oid.slice(2));
 
 /** A repository with `commits` commits of growing files, and the pack that holds all of it, deltas included. */
@@ -70,7 +71,7 @@ async function foreign(commits: number): Promise<{ dir: string; tip: Oid; pack: 
 }
 
 describe('objects', () => {
-  it('are written once, durable, and read back by stock git and by us', async () => {
+  it('are written together as a small read-only pack, each once, and read back by stock git and by us', async () => {
     const data = [blob('hello\n'), blob(''), blob('hello\n'), { type: 'blob' as const, data: randomBytes(200_000) }];
     const oids = await objects.write(data);
     expect(oids[0]).toBe('ce013625030ba8dba906f756967f9e9ca394464a');
@@ -79,9 +80,11 @@ describe('objects', () => {
       expect(Buffer.from((await fresh().read(oid)).data).equals(data[n]!.data)).toBe(true);
       expect(await git(store.dir, 'cat-file', '-s', oid)).toBe(String(data[n]!.data.length));
     }
-    const before = await stat(pathOf(oids[0]!));
     await fresh().write(data);
-    expect((await stat(pathOf(oids[0]!))).ino).toBe(before.ino);
+    const files = await readdir(packFolder());
+    expect(files.map((name) => name.replace(/^pack-[0-9a-f]{40}/, 'pack')).sort()).toEqual(['pack.idx', 'pack.pack']);
+    for (const name of files) expect(((await stat(join(packFolder(), name))).mode & 0o777).toString(8)).toBe('444');
+    expect(await git(store.dir, 'count-objects', '-v')).toMatch(/in-pack: 3\npacks: 1\n/);
     expect(await fsck(store.dir)).toBe('');
   });
 
@@ -92,13 +95,27 @@ describe('objects', () => {
       (path: string) => writeFile(path, deflateSync(bytes('blob 6\0jello\n'))),
       (path: string) => writeFile(path, deflateSync(bytes('blob 7\0hello\n'))),
     ]) {
-      const [oid] = await objects.write([blob('hello\n')]);
-      await chmod(pathOf(oid!), 0o644);
-      await harm(pathOf(oid!));
-      await expect(fresh().read(oid!)).rejects.toMatchObject({ errorName: 'store_damaged', data: { oid } });
+      // As stock git writes it.
+      const input = { input: 'hello\n', encoding: 'utf8' as const };
+      const oid = execFileSync('git', ['--git-dir', store.dir, 'hash-object', '-w', '--stdin'], input).trim() as Oid;
+      await chmod(pathOf(oid), 0o644);
+      await harm(pathOf(oid));
+      await expect(fresh().read(oid)).rejects.toMatchObject({ errorName: 'store_damaged', data: { oid } });
       await fresh().write([blob('hello\n')]);
-      expect(Buffer.from((await fresh().read(oid!)).data).toString()).toBe('hello\n');
+      expect(Buffer.from((await fresh().read(oid)).data).toString()).toBe('hello\n');
+      await rm(packFolder(), { recursive: true });
+      await rm(pathOf(oid));
     }
+  });
+
+  it.each([0, 9, 40])('of a pack that was cut to %i bytes are reported, and mended by the next write', async (size) => {
+    const [oid] = await objects.write([blob('hello\n')]);
+    const [pack = ''] = (await readdir(packFolder())).filter((name) => name.endsWith('.pack'));
+    await chmod(join(packFolder(), pack), 0o644);
+    await truncate(join(packFolder(), pack), size);
+    await expect(fresh().read(oid!)).rejects.toMatchObject({ errorName: 'store_damaged', data: { oid } });
+    await fresh().write([blob('hello\n')]);
+    expect(Buffer.from((await fresh().read(oid!)).data).toString()).toBe('hello\n');
   });
 
   it('are refused as what they are not, or past a size, before they are inflated', async () => {
@@ -169,14 +186,15 @@ describe('objects', () => {
 });
 
 describe('a pack from outside', () => {
-  it('of few objects becomes loose ones, deltas resolved', async () => {
+  it('of few objects becomes one without deltas', async () => {
     const { tip, pack } = await foreign(30);
     await objects.installPack(pack, limits);
     await git(store.dir, 'update-ref', 'refs/heads/main', tip);
     expect(await git(store.dir, 'rev-list', '--count', '--objects', 'main')).not.toBe('0');
     expect(await fsck(store.dir)).toBe('');
-    expect(await readdir(join(store.dir, 'objects/pack'))).toEqual([]);
     expect(pack.readUInt32BE(8)).toBeLessThanOrEqual(200);
+    const [name = ''] = (await readdir(packFolder())).filter((file) => file.endsWith('.idx'));
+    expect(await git(store.dir, 'verify-pack', '-v', join(packFolder(), name))).not.toContain('chain length');
   });
 
   it('of many objects stays one, with an index that stock git trusts', async () => {

@@ -11,16 +11,19 @@ import { LooseObjects } from './loose-objects.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
 import { makeDelta } from './pack-delta.js';
+import { consolidatePacks, packsToJoin } from './pack-consolidate.js';
+import type { KnownClasses } from './pack-consolidate.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
 import { PackedObjects } from './packed-objects.js';
-import { inOrderOfNeed, unpack } from './pack-unpack.js';
-import { encodePack } from './pack-write.js';
+import { requireComplete, unpack } from './pack-unpack.js';
+import { publishPack } from './pack-publish.js';
+import { encodePack, packFiles } from './pack-write.js';
 import type { PackPart } from './pack-write.js';
 import type { Objects } from './ports.js';
 
-/** A pack of no more objects than this is unpacked, so that small fetches leave no packs behind. */
+/** The deltas of a pack of no more objects than this are resolved. */
 const maxUnpacked = 200;
 /** Nothing in a mesh is near this. */
 const maxReadBytes = 64 * 1024 * 1024;
@@ -44,6 +47,8 @@ export class StoreObjects implements Objects {
   readonly #trees = new BoundedCache<Oid, readonly TreeEntry[]>(maxCachedBytes);
   /** Objects that were seen here, for the check of a fetched pack. Not for writing: a prune may have taken them. */
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
+
+  readonly #packClasses: KnownClasses = new Map();
 
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs;
@@ -93,7 +98,7 @@ export class StoreObjects implements Objects {
 
   async write(objects: readonly { type: ObjectType; data: Uint8Array }[]): Promise<Oid[]> {
     const named = objects.map(({ type, data }) => ({ oid: hashObject(type, data), type, data }));
-    await this.#writeLoose(named);
+    await this.#add(named);
     return named.map(({ oid }) => oid);
   }
 
@@ -127,12 +132,28 @@ export class StoreObjects implements Objects {
       return;
     }
     const objects = await unpack(pack, { ...limits, readBase });
-    await this.#writeLoose(await inOrderOfNeed(objects, async (oid) => this.#known.has(oid) || (await this.has(oid))));
+    await requireComplete(objects, async (oid) => this.#known.has(oid) || (await this.has(oid)));
+    await this.#add(objects);
   }
 
-  async #writeLoose(objects: readonly NewObject[]): Promise<void> {
+  async isScattered(): Promise<boolean> {
+    return (await packsToJoin(this.#fs, this.#packFolder, this.#packClasses)) !== null;
+  }
+
+  async consolidate(): Promise<void> {
+    const made = await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses);
+    if (made === null) return;
+    this.#packs.add(made.name, made.index);
+    this.#packed.dropCache();
+  }
+
+  /** What is there already is written again: a look into every pack costs more, and a damaged copy is none. */
+  async #add(objects: readonly NewObject[]): Promise<void> {
     const unique = [...new Map(objects.map((object) => [object.oid, object])).values()];
-    await this.#loose.write(unique);
+    if (unique.length === 0) return;
+    const files = await packFiles(unique);
+    await publishPack(this.#fs, this.#packFolder, files);
+    this.#packs.add(files.name, files.index);
     for (const { oid, type, data } of unique) {
       this.#known.set(oid, true, 1);
       this.#raw.set(oid, { type, data }, data.length + 100);

@@ -11,8 +11,11 @@ const maxCachedBytes = 48 * 1024 * 1024;
 /** How long the work may keep everything else in the process from running. */
 const longestRunMs = 10;
 
-interface Indexed {
+/** Where an object stands in a pack. */
+export interface Indexed {
+  /** 20 bytes. */
   oid: Buffer;
+  /** CRC-32 of the entry as it stands there, header included. */
   crc: number;
   offset: number;
 }
@@ -77,7 +80,8 @@ export async function makePackIndex(
   return { index: encodeIndex(indexed, bytes.subarray(-20)) };
 }
 
-function encodeIndex(objects: Indexed[], packChecksum: Uint8Array): Uint8Array {
+/** A version 2 index; sorts `objects`. */
+export function encodeIndex(objects: Indexed[], packChecksum: Uint8Array): Uint8Array {
   objects.sort((a, b) => a.oid.compare(b.oid));
   const fanout = Buffer.alloc(256 * 4);
   const crcs = Buffer.alloc(objects.length * 4);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Oid } from '../domain/ids.js';
 import { readIfThere } from './durable-fs.js';
 import type { Fs } from './fs.js';
+import type { Indexed } from './pack-index-write.js';
 
 /** Version 2. */
 export const indexMagic: Buffer = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2]);
@@ -12,7 +13,7 @@ const oidsAt = fanoutAt + 256 * 4;
 const maxLooks = 10;
 
 /** git's own new packs have a leading dot until all of their files are there. */
-function isIndexName(name: string): boolean {
+export function isIndexName(name: string): boolean {
   return name.endsWith('.idx') && !name.startsWith('.');
 }
 
@@ -84,14 +85,16 @@ export class PackIndexes {
     return next.size === names.length ? names.join(' ') : null;
   }
 
+  /** Of a pack that was written here a moment ago: what is in it need not be read again. */
+  add(pack: string, index: Uint8Array): void {
+    const bytes = wholeIndex(index);
+    if (bytes !== null) this.#indexes.set(`${pack}.idx`, new PackIndex(pack, bytes));
+  }
+
   async #load(name: string): Promise<PackIndex | null> {
     const bytes = await readIfThere(this.#fs, join(this.#folder, name));
-    if (bytes === null) return null;
-    const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    // One that is being written is read again the next time.
-    if (index.length < oidsAt + 40 || !index.subarray(0, 8).equals(indexMagic)) return null;
-    if (index.length < oidsAt + countOf(index) * 28 + 40) return null;
-    return new PackIndex(name.slice(0, -'.idx'.length), index);
+    const index = bytes === null ? null : wholeIndex(bytes);
+    return index === null ? null : new PackIndex(name.slice(0, -'.idx'.length), index);
   }
 
   #find(key: Buffer): PackPlace | null {
@@ -135,6 +138,26 @@ class PackIndex {
     this.#offsets ??= Float64Array.from({ length: countOf(this.#bytes) }, (_, n) => offsetOf(this.#bytes, n)).sort();
     return this.#offsets;
   }
+}
+
+/** Null for one that is no version 2 index, or is being written and read again the next time. */
+function wholeIndex(bytes: Uint8Array): Buffer | null {
+  const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (index.length < oidsAt + 40 || !index.subarray(0, 8).equals(indexMagic)) return null;
+  return index.length >= oidsAt + countOf(index) * 28 + 40 ? index : null;
+}
+
+/** All of an index, in the order of the offsets; null for a damaged one. */
+export function indexedObjects(bytes: Uint8Array): Indexed[] | null {
+  const index = wholeIndex(bytes);
+  if (index === null) return null;
+  const count = countOf(index);
+  const objects = Array.from({ length: count }, (_, n) => ({
+    oid: index.subarray(oidsAt + n * 20, oidsAt + n * 20 + 20),
+    crc: index.readUInt32BE(oidsAt + count * 20 + n * 4),
+    offset: offsetOf(index, n),
+  }));
+  return objects.sort((a, b) => a.offset - b.offset);
 }
 
 const fanout = (index: Buffer, byte: number): number => index.readUInt32BE(fanoutAt + byte * 4);

@@ -51,31 +51,16 @@ export async function unpack(
   return [...byId.values()];
 }
 
-/**
- * The objects in an order in which each comes after all it names.
- * @throws MeshError `protocol_error` when one names an object that is neither here nor, by `has`, in the store.
- */
-export async function inOrderOfNeed(
+/** @throws MeshError `protocol_error` when an object names one that is neither here nor, by `has`, in the store. */
+export async function requireComplete(
   objects: readonly NewObject[],
   has: (oid: Oid) => Promise<boolean>,
-): Promise<NewObject[]> {
-  const here = new Map(objects.map((object) => [object.oid, object]));
-  const ordered = new Set<NewObject>();
-  const outside = new Set<Oid>();
-  const visit = (object: NewObject): void => {
-    if (ordered.has(object)) return;
-    for (const link of linksOf(object)) {
-      const next = here.get(link);
-      if (next === undefined) outside.add(link);
-      else visit(next);
-    }
-    ordered.add(object);
-  };
-  objects.forEach(visit);
+): Promise<void> {
+  const here = new Set(objects.map(({ oid }) => oid));
+  const outside = new Set(objects.flatMap(linksOf).filter((oid) => !here.has(oid)));
   for (const oid of outside) {
     if (!(await has(oid))) throw badPack(`it is incomplete: object ${oid} is neither in it nor in the store`);
   }
-  return [...ordered];
 }
 
 function linksOf({ type, data }: NewObject): Oid[] {

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { deflated } from './deflated.js';
+import { encodeIndex } from './pack-index-write.js';
+import type { Indexed } from './pack-index-write.js';
 
 const packTypes = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
 
@@ -40,9 +43,54 @@ export async function* packParts(
   yield hash.digest();
 }
 
+/** A pack with its index, as the files `<name>.pack` and `<name>.idx`. */
+export interface PackFiles {
+  /** `pack-` and the pack's checksum, as git names them. */
+  name: string;
+  pack: Uint8Array;
+  index: Uint8Array;
+}
+
+/** An object as it stands in a pack, header included. */
+export interface PackedEntry {
+  /** 20 bytes. */
+  oid: Buffer;
+  bytes: Uint8Array;
+  crc: number;
+}
+
+/** A pack of these objects, each given once, and its index. */
+export async function packFiles(objects: readonly (GitObject & { oid: Oid })[]): Promise<PackFiles> {
+  const entries: PackedEntry[] = [];
+  for (const object of objects) {
+    const bytes = await packedObject(object);
+    entries.push({ oid: Buffer.from(object.oid, 'hex'), bytes, crc: crc32(bytes) });
+  }
+  return joinPacked(entries);
+}
+
+/** The same from entries as they stand in other packs. A delta by distance must follow its base as it did there. */
+export function joinPacked(entries: readonly PackedEntry[]): PackFiles {
+  const parts: Uint8Array[] = [packHeader(entries.length)];
+  const indexed: Indexed[] = [];
+  let offset = headerBytes;
+  for (const { oid, crc, bytes } of entries) {
+    indexed.push({ oid, crc, offset });
+    parts.push(bytes);
+    offset += bytes.length;
+  }
+  const hash = createHash('sha1');
+  for (const part of parts) hash.update(part);
+  const checksum = hash.digest();
+  const pack = Buffer.concat([...parts, checksum]);
+  return { name: `pack-${checksum.toString('hex')}`, pack, index: encodeIndex(indexed, checksum) };
+}
+
+const headerBytes = 12;
+
 /** How a version 2 pack of `count` objects begins. */
 export function packHeader(count: number): Buffer {
-  const header = Buffer.alloc(12);
+  const header = Buffer.alloc(headerBytes);
   header.write('PACK', 'latin1');
   header.writeUInt32BE(2, 4);
   header.writeUInt32BE(count, 8);

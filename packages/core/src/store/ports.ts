@@ -19,7 +19,7 @@ export interface Objects {
   /** @throws MeshError `store_damaged` when missing or no blob; `payload_too_large` past `maxBytes`. */
   blob(oid: Oid, maxBytes: number): Promise<Uint8Array>;
   has(oid: Oid): Promise<boolean>;
-  /** Computes ids, writes what is not there yet, and resolves once all of it is durable. Safe to repeat. */
+  /** Computes ids and writes all of it as one small pack, which appears at once; durable when it resolves. Safe to repeat. */
   write(objects: readonly { type: ObjectType; data: Uint8Array }[]): Promise<Oid[]>;
   /**
    * A version 2 pack of exactly these objects. `bases` names earlier forms of some of them, which stand before them:
@@ -28,10 +28,14 @@ export interface Objects {
   pack(oids: readonly Oid[], bases?: ReadonlyMap<Oid, Oid>): Promise<Uint8Array>;
   /**
    * Takes in a pack that came from outside: checks its trailer and that every object in it resolves, then makes its
-   * objects durable (as loose objects when few, else as a pack with its index). Nothing is visible before the check.
+   * objects durable (as a pack without deltas when few, else as the pack that came). Nothing is visible before the check.
    * @throws MeshError `protocol_error` for a bad, cut or incomplete pack, `payload_too_large` past `maxBytes` unpacked.
    */
   installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void>;
+  /** Whether there are small packs enough for {@link Objects.consolidate} to join. */
+  isScattered(): Promise<boolean>;
+  /** Joins small packs once there are many; cheap while there are few. Only under the store lock. */
+  consolidate(): Promise<void>;
 }
 
 export interface Refs {

@@ -23,12 +23,17 @@ export class StoreLock {
     this.#path = path;
   }
 
+  /** Whether the code that asks runs under it. */
+  get isHeldHere(): boolean {
+    return this.#held.getStore()?.active === true;
+  }
+
   /**
    * @throws MeshError `locked` when it was not free within `timeoutMs`; Error when called inside of itself, which would
    * wait for ever.
    */
   async run<T>(work: () => Promise<T>, options: { timeoutMs?: number } = {}): Promise<T> {
-    if (this.#held.getStore()?.active === true) throw new Error('the store lock was asked for by its own holder');
+    if (this.isHeldHere) throw new Error('the store lock was asked for by its own holder');
     const deadline = Date.now() + (options.timeoutMs ?? defaultTimeoutMs);
     const before = this.#last;
     let leave: () => void = () => undefined;

@@ -188,6 +188,21 @@ export class Store {
   }
 
   /**
+   * Joins small packs where there are many. Takes the store lock, where the caller does not hold it. What keeps it from
+   * that (a full disk, another holder) is only logged: whoever comes next tries again.
+   */
+  async consolidate(): Promise<void> {
+    try {
+      if (!(await this.objects.isScattered())) return;
+      if (this.#lock.isHeldHere) await this.objects.consolidate();
+      else await this.#lock.run(() => this.objects.consolidate());
+    } catch (error) {
+      if (!(error instanceof MeshError)) throw error;
+      this.logger.debug(`the small packs could not be joined: ${error.message}`);
+    }
+  }
+
+  /**
    * Takes back a store that was published a moment ago: out of its place in one step, so that no one finds half of it,
    * and away. For the one who published it.
    */

@@ -16,7 +16,8 @@ const maxDepth = 8;
 export async function sweepStore(fs: Fs, dir: string): Promise<number> {
   const local = join(dir, 'mesh');
   let removed = await sweepClaims(fs, local);
-  for (const folder of [dir, join(dir, 'objects')]) removed += await sweepTemporary(fs, folder);
+  for (const folder of [dir, join(dir, 'objects'), join(dir, 'objects', 'pack')])
+    removed += await sweepTemporary(fs, folder);
   for (const folder of await foldersIn(fs, local)) removed += await sweepTemporary(fs, folder);
   removed += await sweepGitConfigs(fs, local);
   const locks = new HolderLocks(fs, local);
