@@ -330,13 +330,19 @@ describe('sweeping a store', () => {
   it('removes old leftovers and nothing else', async () => {
     const store = await newStore(dir);
     await store.local.touch('builder' as AgentKey, 5);
+    const pack = (digit: string): string => `objects/pack/pack-${digit.repeat(40)}`;
     const left = ['objects/tmp_mesh_1_a', 'mesh/tmp_mesh_1_b', 'mesh/activity/tmp_mesh_1_c', 'tmp_mesh_1_d'];
+    left.push('objects/pack/tmp_mesh_1_e', `${pack('a')}.pack`);
+    const whole = [`${pack('b')}.pack`, `${pack('b')}.idx`];
     const old = new Date(Date.now() - 11 * 60_000);
-    for (const name of [...left, 'mesh/tmp_mesh_1_young', 'objects/tmp_obj_git', 'mesh/journal']) {
+    for (const name of [...left, ...whole, 'mesh/tmp_mesh_1_young', 'objects/tmp_obj_git', 'mesh/journal']) {
       await writeFile(join(dir, name), 'x');
       if (!name.endsWith('young')) await utimes(join(dir, name), old, old);
     }
-    expect(await store.sweep()).toBe(4);
+    expect(await store.sweep()).toBe(left.length);
+    expect((await readdir(join(dir, 'objects', 'pack'))).map((name) => `objects/pack/${name}`).sort()).toEqual(
+      whole.sort(),
+    );
     expect((await readdir(join(dir, 'mesh'))).sort()).toEqual([
       'activity',
       'config.json',

@@ -10,8 +10,8 @@ const leftoverAfterMs = 10 * 60_000;
 const maxDepth = 8;
 
 /**
- * Removes what killed processes left in the store at `dir`: temporary files and folders older than 10 minutes, and locks
- * and claims whose holders are proven dead. Safe at any time; gives the number of things removed.
+ * Removes what killed processes left in the store at `dir`: temporary files, folders and packs without an index older
+ * than 10 minutes, and locks and claims whose holders are proven dead. Safe at any time; gives the number of things removed.
  */
 export async function sweepStore(fs: Fs, dir: string): Promise<number> {
   const local = join(dir, 'mesh');
@@ -20,6 +20,7 @@ export async function sweepStore(fs: Fs, dir: string): Promise<number> {
     removed += await sweepTemporary(fs, folder);
   for (const folder of await foldersIn(fs, local)) removed += await sweepTemporary(fs, folder);
   removed += await sweepGitConfigs(fs, local);
+  removed += await sweepPacks(fs, join(dir, 'objects', 'pack'));
   const locks = new HolderLocks(fs, local);
   const candidates = [join(local, 'lock'), join(dir, 'packed-refs.lock')];
   for (const folder of await foldersIn(fs, join(dir, 'refs'))) {
@@ -50,6 +51,20 @@ async function releaseDead(fs: Fs, locks: HolderLocks, path: string): Promise<bo
   if (nonce === null) return false;
   await locks.release(path, nonce);
   return true;
+}
+
+/** Packs whose index was about to be put beside them. */
+async function sweepPacks(fs: Fs, folder: string): Promise<number> {
+  const names = new Set(await fs.list(folder));
+  let removed = 0;
+  for (const name of names) {
+    if (!/^pack-[0-9a-f]{40}\.pack$/.test(name) || names.has(name.replace(/pack$/, 'idx'))) continue;
+    const stat = await fs.stat(join(folder, name));
+    if (stat === null || Date.now() - stat.mtimeMs < leftoverAfterMs) continue;
+    await discard(fs, join(folder, name));
+    removed += 1;
+  }
+  return removed;
 }
 
 /** The one file of a store that is written by other means than the others. */
