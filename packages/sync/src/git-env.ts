@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isErrno } from '@git-mesh/core';
+import { startService } from './transport/service-process.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -98,24 +98,32 @@ function escapeValue(value: string): string {
  * In order, an empty one (which takes back those before it) included; none where git is missing or has none. Null where
  * git did not answer in time.
  */
-function safeDirectories(scope: '--global' | '--system', env: Env): Promise<string[] | null> {
+async function safeDirectories(scope: '--global' | '--system', env: Env): Promise<string[] | null> {
   const args = ['config', scope, '--includes', '--null', '--get-all', 'safe.directory'];
-  return new Promise((resolve) => {
-    const git = execFile('git', args, { env, windowsHide: true }, (error, stdout) => {
-      clearTimeout(timer);
-      // Any failure means "no value": exit 1 says so, and a missing git is told by the first exchange.
-      if (error !== null) resolve([]);
-      else resolve(stdout.split('\0').slice(0, -1));
-    });
-    // Not execFile's own limit: that one waits for whoever else holds git's output, too.
-    const timer = setTimeout(() => {
-      git.kill('SIGKILL');
-      git.stdout?.destroy();
-      git.stderr?.destroy();
-      git.unref();
-      resolve(null);
-    }, readTimeoutMs);
+  const git = startService({ program: 'git', args, env: definedOnly(env) });
+  git.stdin.end();
+  let values = '';
+  git.stdout.on('error', () => undefined);
+  git.stdout.setEncoding('utf8').on('data', (text: string) => (values += text));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, readTimeoutMs, 'late');
   });
+  const end = await Promise.race([git.ended, late]);
+  clearTimeout(timer);
+  if (end === 'late') {
+    // With all that it started: a git that is a script may wait for a child.
+    git.kill();
+    return null;
+  }
+  // Any failure means "no value": exit 1 says so, and a missing git is told by the first exchange.
+  return end.status === 0 ? values.split('\0').slice(0, -1) : [];
+}
+
+function definedOnly(env: Env): Record<string, string> {
+  const defined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) defined[name] = value;
+  return defined;
 }
 
 async function readIfThere(file: string): Promise<string | null> {

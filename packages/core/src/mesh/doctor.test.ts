@@ -6,7 +6,7 @@ import { silentLogger } from '../logger.js';
 import { examineFolder } from '../store/examine-folder.js';
 import { nodeFs } from '../store/node-fs.js';
 import { Store } from '../store/store.js';
-import { TestMachine, faultyFs, testMesh } from '../testing/index.js';
+import { TestMachine, faultyFs, loseObject, testMesh } from '../testing/index.js';
 import type { Fault, TestMesh } from '../testing/index.js';
 
 let mesh: TestMesh;
@@ -161,10 +161,10 @@ test('a journal of another store is named, and so is what else is wrong', async 
   expect(new Set(await kinds())).toEqual(new Set(['store_damaged', 'lock_unnamed']));
 });
 
-/** Removes an object, which the test machines have loose. */
+/** Removes an object. */
 async function lose(revision: string): Promise<void> {
   const oid = await studio.git('rev-parse', revision);
-  await rm(file('objects', oid.slice(0, 2), oid.slice(2)));
+  loseObject(studio.store.dir, oid);
 }
 
 test.each([

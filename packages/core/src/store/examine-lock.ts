@@ -4,8 +4,8 @@ import { unnamedAfterMs } from './holder-locks.js';
 import { provenDead } from './identity.js';
 import { readLock } from './lock-file.js';
 
-/** No work holds the store for longer while it goes well. */
-const longHeldMs = 60_000;
+/** So long a command waits for it before it gives up. */
+const longHeldMs = 15_000;
 
 /** What is wrong with a lock: one that names nobody, or whose holder keeps it for long. `shown` is its path for people. */
 export async function examineLock(fs: Fs, path: string, shown: string): Promise<Problem[]> {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExportResult, RefName } from '@git-mesh/core';
+import { loseObject } from '@git-mesh/core/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bundleMesh, exported, imported } from '../testing/bundle-mesh.js';
 import type { BundleMesh } from '../testing/bundle-mesh.js';
@@ -20,16 +21,6 @@ beforeEach(async () => {
 afterEach(() => {
   mesh.remove();
 });
-
-/** Each object of a store in a file of its own. */
-function unpackAll({ store }: Peer): void {
-  const folder = join(store.dir, 'objects', 'pack');
-  const packs = readdirSync(folder).filter((name) => name.endsWith('.pack'));
-  const contents = packs.map((name) => readFileSync(join(folder, name)));
-  rmSync(folder, { recursive: true });
-  mkdirSync(folder);
-  for (const pack of contents) mesh.git.git(['-C', store.dir, 'unpack-objects', '-q'], pack);
-}
 
 const empty = (): string => mesh.git.bare('empty.git');
 const verify = (repository: string, file: string): string => mesh.git.git(['-C', repository, 'bundle', 'verify', file]);
@@ -136,8 +127,7 @@ test('another machine’s branch whose history is not whole here is left out and
   await lab.checkin('qa');
   await mesh.carry(lab, studio);
   const blob = lab.git('rev-parse', `${lab.store.branch}~1:machine.yaml`);
-  unpackAll(studio);
-  rmSync(join(studio.store.dir, 'objects', blob.slice(0, 2), blob.slice(2)));
+  loseObject(studio.store.dir, blob);
   // What the other one read is in its cache.
   const result = await exported(mesh.git, await Peer.open(mesh.git, studio.store.dir));
   expect(result).toMatchObject({ branches: 2, left_out: [{ machine: 'lab' }] });
