@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, charterRef, commitsBetween, seqOf, toIso } from '@git-mesh/core';
 import type { Oid, RefName } from '@git-mesh/core';
 import { newObjects, newObjectsWithBases } from './new-objects.js';
@@ -23,19 +24,34 @@ export async function pushTo(ctx: RoundContext, fetched: Fetched): Promise<Pushe
   const { mesh } = ctx;
   const { branch: ref, config, objects, refs } = mesh.store;
   if (!fetched.hasCharter) await pushCharter(ctx, fetched);
-  const own = await refs.read(ref);
-  if (own === null) return { unfinished: false };
-  const base = fetched.ownThere;
-  if (base === own) {
-    await notePushed(ctx, own);
-    return { unfinished: false };
-  }
   if (fetched.rejected.some(({ handle }) => handle === config.handle)) return { unfinished: false };
-  const commits = base !== null && !(await objects.has(base)) ? null : await commitsBetween(objects, base, own);
-  return commits === null ? { unfinished: false } : pushCommits(ctx, base, commits);
+  let base = fetched.ownThere;
+  for (let looks = 1; ; looks++) {
+    const own = await refs.read(ref);
+    if (own === null) return { unfinished: false };
+    if (base === own) {
+      await notePushed(ctx, own);
+      return { unfinished: false };
+    }
+    const commits = base !== null && !(await objects.has(base)) ? null : await commitsBetween(objects, base, own);
+    if (commits === null) return { unfinished: false };
+    const pushed = await pushCommits(ctx, base, commits);
+    if (!('moved' in pushed)) return pushed;
+    // Another process of this store pushes too: what it brought there is what the rest goes on from.
+    if (looks >= maxLooks) return { unfinished: true };
+    base = pushed.moved;
+  }
 }
 
-async function pushCommits(ctx: RoundContext, base: Oid | null, commits: readonly Oid[]): Promise<Pushed> {
+/** How often a push begins anew because the branch moved there meanwhile. */
+const maxLooks = 5;
+
+/** The remote's tip is another than the one that was seen. */
+interface Moved {
+  moved: Oid | null;
+}
+
+async function pushCommits(ctx: RoundContext, base: Oid | null, commits: readonly Oid[]): Promise<Pushed | Moved> {
   const { pace } = learntOf(ctx.remote);
   const overAt = performance.now() + limitsOf(ctx.remote).pushMs;
   let there = base;
@@ -46,7 +62,8 @@ async function pushCommits(ctx: RoundContext, base: Oid | null, commits: readonl
     const count = Math.min(pace.commits, commits.length - at);
     const began = performance.now();
     try {
-      if (!(await pushStep(ctx, there, next))) return { unfinished: false };
+      const moved = await pushStep(ctx, there, next);
+      if (moved !== null) return moved;
     } catch (error) {
       if (!(error instanceof MeshError) || error.errorName !== 'deadline') throw error;
       pace.cut();
@@ -63,23 +80,40 @@ async function pushCommits(ctx: RoundContext, base: Oid | null, commits: readonl
   return { unfinished: false };
 }
 
-/** False where the remote's tip is no longer the one that was seen: only what we saw is replaced. */
-async function pushStep({ mesh, remote, signal }: RoundContext, there: Oid | null, next: Oid): Promise<boolean> {
+/** Null once the remote has `next`. Only the tip that was seen is replaced. */
+async function pushStep(ctx: RoundContext, there: Oid | null, next: Oid): Promise<Moved | null> {
+  const { mesh, remote, signal } = ctx;
   const { branch: ref, objects } = mesh.store;
   const { oids, bases } = await newObjectsWithBases(objects, there, next);
   const pack = await objects.pack(oids, bases);
-  const exchange = await remote.transport.open('git-receive-pack', { signal });
-  try {
-    // It may have been moved by another process of ours.
-    const now = exchange.advertised.refs.get(ref) ?? null;
-    if (now === next) return true;
-    if (now !== there) return false;
-    const update: RefUpdate = { ref, expected: there, next };
-    requireAccepted(await pushRefs(exchange, { updates: [update], pack, atomic: false, signal }), remote.name);
-    return true;
-  } finally {
-    await exchange.close();
+  for (let tries = 1; ; tries++) {
+    const exchange = await remote.transport.open('git-receive-pack', { signal });
+    let results: readonly PushedRef[];
+    try {
+      // It may have been moved by another process of ours.
+      const now = exchange.advertised.refs.get(ref) ?? null;
+      if (now === next) return null;
+      if (now !== there) return { moved: now };
+      const update: RefUpdate = { ref, expected: there, next };
+      results = await pushRefs(exchange, { updates: [update], pack, atomic: false, signal });
+    } finally {
+      await exchange.close();
+    }
+    // A ref that moved or was locked between the two: no refusal, and the next look tells which.
+    if (tries >= maxTries || !results.some(({ ok, reason }) => !ok && lostRace(reason ?? ''))) {
+      requireAccepted(results, remote.name);
+      return null;
+    }
+    await sleep(lockWaitMs * tries * (0.5 + Math.random()));
   }
+}
+
+const maxTries = 5;
+const lockWaitMs = 60;
+
+/** git's words where the ref was not what we saw, or another push had it locked; a hook's own words never begin so. */
+function lostRace(reason: string): boolean {
+  return /^(?:failed to update ref|cannot lock ref|failed to lock|failed to write|stale info|fetch first)/.test(reason);
 }
 
 async function pushCharter(ctx: RoundContext, fetched: Fetched): Promise<void> {
