@@ -153,6 +153,6 @@ function requireAccepted(results: readonly PushedRef[], remote: string): void {
   throw new MeshError(
     'push_refused',
     `Remote ${remote} refused ${refused.ref}: ${refused.reason ?? 'no reason given'}. ` +
-      'What was sent is stored here and is pushed again later; ask whoever runs the repository for the right to push this branch.',
+      'What was sent is stored here and is pushed again later; git-mesh status says what to do.',
   );
 }

@@ -63,7 +63,10 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
         kind,
         machine: handle,
         message: `${subject(handle)} ${where} is not accepted: ${message}`,
-        fix: handle === own ? remoteAdvice(kind) : rejectedAdvice(kind, { handle, tip, dir: mesh.store.dir }),
+        fix:
+          handle === own
+            ? remoteAdvice({ name: kind, message })
+            : rejectedAdvice(kind, { handle, tip, dir: mesh.store.dir }),
       });
     }
   };
@@ -76,7 +79,7 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
         kind: error.name,
         ...(isOwn ? { machine: own } : {}),
         message,
-        fix: remoteAdvice(error.name),
+        fix: remoteAdvice(error),
       });
     }
     report(`on remote ${name}`, rejected, error?.name ?? null);

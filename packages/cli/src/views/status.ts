@@ -17,7 +17,7 @@ export function remoteLines(remote: RemoteStatus, { style, nowMs, visible }: Vie
   if (remote.error !== null) {
     lines.push(
       `         ${style.red(visible(remote.error.name, 60))}: ${visible(remote.error.message, 500)}`,
-      `         ${style.green('to do:')} ${remoteAdvice(remote.error.name)}`,
+      `         ${style.green('to do:')} ${remoteAdvice(remote.error)}`,
     );
     if (remote.next_try_at !== null) {
       const due = Date.parse(remote.next_try_at) <= nowMs;

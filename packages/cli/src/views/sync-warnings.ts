@@ -23,5 +23,9 @@ export function syncWarnings(sync: SyncSummary, context: ViewContext): string[] 
 function refusal(sync: SyncSummary, context: ViewContext): string | null {
   if (refusalWarning(sync) === null || sync.error === null) return null;
   const waiting = sync.queued > 0 ? ` (${counted(sync.queued, 'commit', 'commits')} waiting)` : '';
-  return `what is stored here does not leave this machine${waiting}: ${oneLine(sync.error.message, context)} See git-mesh status for what to do.`;
+  const what =
+    sync.state === 'partial'
+      ? 'one of the remotes takes nothing from this machine'
+      : 'what is stored here does not leave this machine';
+  return `${what}${waiting}: ${oneLine(sync.error.message, context)} See git-mesh status for what to do.`;
 }

@@ -4,9 +4,42 @@ import type { SyncSummary } from './results.js';
 const refusals: ReadonlySet<string> = new Set(['push_refused', 'own_branch_foreign']);
 
 const notLeaving = 'It is stored here, but it does not leave this machine';
+const notThere = 'One of the remotes takes nothing from this machine';
 
-/** What a person can do about a remote's error, by the error's name. */
-export function remoteAdvice(errorName: string): string {
+/** A remote's error, as the state of the remote has it. */
+export interface RemoteError {
+  name: string;
+  message: string;
+}
+
+/** What a person can do about a remote's error: by what the message says is behind it, else by the error's name. */
+export function remoteAdvice(error: RemoteError): string {
+  return adviceByCause(error) ?? adviceByName(error.name);
+}
+
+/** git's and the system's own words for what has nothing to do with rights or the network. */
+function adviceByCause({ name, message }: RemoteError): string | null {
+  if (name === 'unreachable' && message.startsWith('git is not installed')) {
+    return 'install git, or put it on the PATH of this program; it is tried again by itself';
+  }
+  if (name === 'auth_failed' && message.includes('safe.directory')) {
+    return 'if you trust whoever owns that folder, run the command that the message gives; it is tried again by itself';
+  }
+  if (name !== 'push_refused') return null;
+  if (/No space left on device|Disk quota exceeded/i.test(message)) {
+    return 'the disk of the repository is full: ask whoever runs it to free some space. Until then all is stored here, and it goes out by itself';
+  }
+  const broken = /bad object (refs\/\S+?)[)\s]/.exec(message)?.[1];
+  if (broken !== undefined) {
+    return `the ref ${broken} of the repository is broken, and git takes no push while it is: ask whoever runs it to repair or delete that ref (git fsck names it); all that is stored here goes out then`;
+  }
+  if (/Read-only file system|Permission denied|insufficient permission/i.test(message)) {
+    return 'the files of the repository cannot be written: ask whoever runs it to make them writable for this user (git init --shared does that for a group); all that is stored here goes out then';
+  }
+  return null;
+}
+
+function adviceByName(errorName: string): string {
   switch (errorName) {
     case 'unreachable':
     case 'deadline':
@@ -19,7 +52,10 @@ export function remoteAdvice(errorName: string): string {
     case 'push_refused':
       return 'ask whoever runs the repository to let this machine push its own branch (the one that the message names): write access, or an exception from branch protection or from the hook; then run git mesh sync. Until then all is stored here, and what others send still comes in';
     case 'own_branch_foreign':
-      return 'another store writes under this handle, or somebody pushed to this branch. If another machine uses the handle, join again under a free one: git mesh join URL --machine HANDLE --dir NEWDIR (this store keeps all that it holds); else ask whoever runs the repository to put the branch back to the tip that this machine pushed, then run git mesh sync';
+      return 'another store writes under this handle, this store was restored from a backup and wrote before it synchronised, or somebody pushed to this branch. In the first two cases join again under a free handle, git mesh join URL --machine HANDLE --dir NEWDIR, and send again from there what waits here (this store keeps all that it holds, and git mesh sent shows it); else ask whoever runs the repository to put the branch back to the tip that this machine pushed, then run git mesh sync';
+    case 'unfetchable':
+    case 'broken_ref':
+      return 'the branch of this machine is broken in the repository: ask whoever runs it to delete or repair that ref (git fsck there names it); then this machine pushes it again by itself';
     case 'different_mesh':
       return 'ask whoever runs the server to put the right repository back; nothing of this mesh is written to another one';
     case 'disk_full':
@@ -42,13 +78,15 @@ export function remoteAdvice(errorName: string): string {
  * The one warning where what is stored here does not get out because a remote refuses it: it is no failure of the send,
  * and no waiting mends it. Null while nothing is refused.
  */
-export function refusalWarning({ error }: SyncSummary): string | null {
+export function refusalWarning({ state, error }: SyncSummary): string | null {
   if (error === null || !refusals.has(error.name)) return null;
-  return `${notLeaving}: ${error.message}`;
+  return `${state === 'partial' ? notThere : notLeaving}: ${error.message}`;
 }
 
 /** A warning of a send less its {@link refusalWarning}, with which it ends: for who tells of the refusal otherwise. */
 export function withoutRefusal(warning: string): string {
-  const at = warning.indexOf(notLeaving);
-  return (at < 0 ? warning : warning.slice(0, at)).trim();
+  const [at = warning.length] = [notLeaving, notThere]
+    .map((words) => warning.indexOf(words))
+    .filter((found) => found >= 0);
+  return warning.slice(0, at).trim();
 }

@@ -48,7 +48,7 @@ function explain(service: Service, path: string, { end, words, cause }: ServiceF
   if (words.includes('safe.directory')) {
     return new MeshError(
       'auth_failed',
-      "git refuses the remote because its folder belongs to another user. If you trust it: git config --global --add safe.directory PATH (PATH is the remote's path)",
+      `git refuses the remote because its folder belongs to another user. If you trust it: git config --global --add safe.directory '${path}'`,
       because,
     );
   }
