@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { MeshError } from '@git-mesh/core';
 import { parseHeader, signatures } from './header.js';
 import type { BundleHeader } from './header.js';
@@ -53,11 +54,24 @@ export class BundleReader {
     return Buffer.concat(parts);
   }
 
-  /** Reads on to the end, but no further than a pack may go, and forgets it: whoever writes into a pipe expects that. */
-  async drain(maxBytes: number): Promise<void> {
-    let bytes = 0;
-    for (let part = await this.#next(); part !== null && bytes <= maxBytes; part = await this.#next())
-      bytes += part.length;
+  /**
+   * Reads the pack to its end and keeps nothing of it, for what is here already: a bundle that was cut or changed is told
+   * all the same. @throws MeshError `protocol_error`
+   */
+  async check(): Promise<void> {
+    const hash = createHash('sha1');
+    // The last 20 bytes are the checksum of all before them.
+    let tail = Buffer.alloc(0);
+    let start = Buffer.alloc(0);
+    for (let part: Uint8Array | null = this.#rest; part !== null; part = await this.#next()) {
+      if (start.length < 12) start = Buffer.concat([start, part]).subarray(0, 12);
+      tail = Buffer.concat([tail, part]);
+      hash.update(tail.subarray(0, Math.max(0, tail.length - 20)));
+      tail = tail.subarray(Math.max(0, tail.length - 20));
+    }
+    if (start.toString('latin1', 0, 4) !== 'PACK' || !hash.digest().equals(tail)) {
+      throw new MeshError('protocol_error', 'its pack is cut or was changed on the way: carry it anew');
+    }
   }
 
   async close(): Promise<void> {

@@ -226,6 +226,17 @@ test('a bundle that is cut or changed anywhere moves nothing, and the whole one 
   expect(await lab.inbox('qa')).toEqual([]);
   lab.git('fsck', '--strict');
   expect(await imported(lab, file)).toMatchObject({ arrived: 1 });
+
+  // Also where all of it is here already.
+  for (const bytes of [whole.subarray(0, -20), whole.subarray(0, packAt), Buffer.concat([whole, Buffer.from('x')])]) {
+    writeFileSync(bad, bytes);
+    expect(await refused(lab, bad)).toMatchObject({ errorName: 'protocol_error' });
+  }
+  const changed = Buffer.from(whole);
+  changed[packAt + 40] = (changed[packAt + 40] ?? 0) ^ 1;
+  writeFileSync(bad, changed);
+  expect(await refused(lab, bad)).toMatchObject({ errorName: 'protocol_error' });
+  expect(await imported(lab, file)).toMatchObject(nothing);
 });
 
 test('thousands of refs outside the mesh are ignored, and thousands inside it are refused', async () => {

@@ -21,7 +21,7 @@ export async function takeInPack(
   const missing: Oid[] = [];
   for (const oid of refs.values()) if (!(await objects.has(oid))) missing.push(oid);
   if (missing.length === 0) {
-    await reader.drain(fetchLimits.maxPackBytes);
+    await reader.check();
   } else {
     onProgress?.('reading the bundle');
     const pack = await reader.pack(fetchLimits.maxPackBytes);
