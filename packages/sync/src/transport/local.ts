@@ -30,6 +30,7 @@ export function localTransport(options: LocalTransportOptions): Transport {
       const command = service === 'git-upload-pack' ? ['upload-pack', '--strict'] : ['receive-pack'];
       return openServiceExchange(
         {
+          where: 'the remote',
           program: 'git',
           args: [...gitSafeArgs, ...command, '--', path],
           env,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { MeshError } from '@git-mesh/core';
 import { readAdvertisement } from './advertisement.js';
+import { redact } from '../redact.js';
 import { flushPacket, PacketReader } from './pkt-line.js';
 import type { Advertisement, Exchange } from './port.js';
 import type { Command, ProcessEnd, ServiceProcess } from './service-process.js';
@@ -8,6 +9,8 @@ import { startService } from './service-process.js';
 
 /** A program that speaks as git-upload-pack or git-receive-pack does, and how its failures are told. */
 export interface ServiceCommand extends Command {
+  /** What a message calls the other side, as in a host's name. */
+  where: string;
   /** The error for a process that could not be started or ended badly, and not by the deadline. */
   explain(failure: ServiceFailure): MeshError | Promise<MeshError>;
   /** Looks at what it answers before packets are read from it, and passes it on. */
@@ -52,7 +55,7 @@ export async function openServiceExchange(command: ServiceCommand, signal: Abort
 
 /** @throws MeshError `deadline` once the signal fired. */
 export function refuseAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw deadline();
+  if (signal.aborted) throw new MeshError('deadline', 'the time that was given to the remote is over');
 }
 
 class ServiceExchange implements Exchange {
@@ -99,6 +102,7 @@ class Session {
   readonly #command: ServiceCommand;
   readonly #signal: AbortSignal;
   readonly #process: ServiceProcess;
+  #step = 'connecting, or waiting for its list of branches';
   /** What the caller's body threw while it was sent. */
   bodyError: unknown = undefined;
   readonly #onAbort = (): void => {
@@ -125,11 +129,12 @@ class Session {
       // A destroyed stream (killed by the deadline or by close()), or an answer that is none.
       throw await this.failed(error);
     }
-    refuseAborted(this.#signal);
+    if (this.#signal.aborted) throw this.#deadline();
   }
 
   async send(body: AsyncIterable<Uint8Array> | Uint8Array): Promise<void> {
     const { stdin } = this.#process;
+    this.#step = 'taking what was sent, or answering it';
     const parts = body instanceof Uint8Array ? [body] : body;
     try {
       for await (const part of parts) {
@@ -142,6 +147,13 @@ class Session {
       this.bodyError = error;
       this.#process.kill();
     }
+  }
+
+  /** With the step it was in and the last it said: what asks for a password waits like this. */
+  #deadline(): MeshError {
+    const said = redact(this.#process.stderr().trim().split('\n').at(-1) ?? '', { maxLength: 200 });
+    const words = said === '' ? '' : `; the last it said: ${said}`;
+    return new MeshError('deadline', `${this.#command.where} was given up while ${this.#step}${words}`);
   }
 
   async endedWell(): Promise<void> {
@@ -157,7 +169,7 @@ class Session {
     }
     const end = await this.#endWithin(failedEndMs);
     await this.kill();
-    if (this.#signal.aborted) return deadline();
+    if (this.#signal.aborted) return this.#deadline();
     if (end === null || (end.status === 0 && error instanceof MeshError)) return error;
     return this.#reason(end, error);
   }
@@ -186,7 +198,7 @@ class Session {
   }
 
   async #reason(end: ProcessEnd, cause: unknown): Promise<MeshError> {
-    if (this.#signal.aborted) return deadline();
+    if (this.#signal.aborted) return this.#deadline();
     return this.#command.explain({ end, words: this.#process.stderr(), cause });
   }
 }
@@ -198,8 +210,4 @@ async function drain(rest: AsyncIterable<Uint8Array>): Promise<void> {
     // Nothing was asked, so how it ended no longer matters.
     if (!(error instanceof MeshError)) throw error;
   }
-}
-
-function deadline(): MeshError {
-  return new MeshError('deadline', 'the remote did not answer in the time given to it');
 }

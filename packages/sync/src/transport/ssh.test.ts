@@ -126,6 +126,15 @@ describe.skipIf(noSshd !== null)('with a real sshd', () => {
       expect(noName.message).toContain('cannot be resolved');
     });
 
+    it('names the host, the step and the last words of one that asks and waits', async () => {
+      sshd.admit('command="echo Password: >&2; exec sleep 600"');
+      const late = { signal: AbortSignal.timeout(3_000) };
+      const error = await expectError('deadline', () => reach(fixture, sshd.url(remote)).open('git-upload-pack', late));
+      expect(error.message).toBe(
+        '127.0.0.1 was given up while connecting, or waiting for its list of branches; the last it said: Password:',
+      );
+    });
+
     it('gives up a host that accepts and says nothing, and leaves no process behind', async () => {
       const sockets: Socket[] = [];
       const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined).resume()));

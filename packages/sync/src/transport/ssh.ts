@@ -80,7 +80,7 @@ export function sshTransport({ url, env }: SshTransportOptions): Transport {
     }
 
     const args = sshArguments(variant, url, `${service} ${quoteForShell(url.path)}`);
-    return openServiceExchange({ ...command(program, args), explain, inspect }, signal);
+    return openServiceExchange({ ...command(program, args), where: url.host, explain, inspect }, signal);
   }
 
   return { watchable: null, open };
