@@ -40,5 +40,7 @@ test('a store that turned read-only refuses to write by name and still answers w
   const inbox = await machine.json(['inbox', 'boss'], { env });
   expect(inbox.messages.map((message) => message.payload)).toEqual([{ message: 'before' }]);
   expect((await machine.json(['agents'], { env })).agents).toHaveLength(1);
+  expect((await machine.json(['status'])).problems).toEqual([]);
+  expect((await machine.json(['status'], { env })).problems).toMatchObject([{ kind: 'read_only' }]);
   expect(machine.git(['for-each-ref'])).toBe(refs);
 });

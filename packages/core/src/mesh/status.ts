@@ -1,4 +1,5 @@
 import type { Problem, RemoteStatus, StatusResult } from '../domain/results.js';
+import { examineWriting } from '../store/examine-folder.js';
 import { agentsOn } from './agents.js';
 import type { MeshContext } from './context.js';
 
@@ -29,6 +30,6 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
     remotes: facts.remotes,
     agents: { alive, known },
     journal: { highest: view.highest, entries: view.messages.length },
-    problems: facts.problems,
+    problems: [...facts.problems, ...(await examineWriting(dir, { fs: ctx.store.fs }))],
   };
 }

@@ -27,7 +27,7 @@ const rejoin =
 export async function examineFolder(dir: string, { fs: disk = nodeFs }: { fs?: Fs } = {}): Promise<Problem[]> {
   const fs = guardedFs(disk, dir);
   const checks = [
-    () => writing(fs, dir),
+    () => writing(fs, dir, { sync: true }),
     () => configuration(fs, dir),
     () => key(fs, dir),
     () => examineLock(fs, lockPath(dir), 'mesh/lock'),
@@ -37,6 +37,16 @@ export async function examineFolder(dir: string, { fs: disk = nodeFs }: { fs?: F
   const problems: Problem[] = [];
   for (const check of checks) problems.push(...(await orProblem(check)));
   return problems;
+}
+
+/** What keeps a store from taking anything now: its disk, or who holds its lock. Cheap. */
+export async function examineWriting(dir: string, { fs: disk = nodeFs }: { fs?: Fs } = {}): Promise<Problem[]> {
+  const fs = guardedFs(disk, dir);
+  const found = [
+    await orProblem(() => writing(fs, dir, { sync: false })),
+    await orProblem(() => examineLock(fs, lockPath(dir), 'mesh/lock')),
+  ];
+  return found.flat();
 }
 
 /** What a check finds, or the failure that kept it from looking, as a problem. Bugs are thrown on. */
@@ -79,11 +89,11 @@ function fixOf(error: MeshError): string {
   }
 }
 
-async function writing(fs: Fs, dir: string): Promise<Problem[]> {
+async function writing(fs: Fs, dir: string, { sync }: { sync: boolean }): Promise<Problem[]> {
   const found = new Map<string, Problem>();
   for (const folder of ['mesh', 'objects']) {
     try {
-      const path = await writeTemporary(fs, join(dir, folder), new Uint8Array(probeBytes), { sync: true });
+      const path = await writeTemporary(fs, join(dir, folder), new Uint8Array(probeBytes), { sync });
       await discard(fs, path);
     } catch (error) {
       const problem = problemOf(error);
