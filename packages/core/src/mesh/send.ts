@@ -129,10 +129,16 @@ async function machineNotFound(ctx: MeshContext, to: string): Promise<MeshError>
   const known = (await ctx.branches.all())
     .filter((branch) => branch.machine?.left_at === undefined)
     .map((branch) => branch.handle);
+  // As our own output writes a machine and an agent.
+  const [both, other] = [/^([^/@]+)\/([^/@]+)$/.exec(to), /^([^/@]+)@([^/@]+)$/.exec(to)];
+  const [machine, agent] = both === null ? [other?.[2], other?.[1]] : [both[1], both[2]];
+  const meant = known.find((handle) => handle === machine);
+  const hint =
+    meant === undefined ? '' : ` For the agent ${agent ?? ''} there, give ${meant} as to and the agent as to_agent.`;
   return new MeshError(
     'machine_not_found',
     `No machine "${visibleText(to, { maxLength: 60 })}" in this mesh. Known machines: ${known.join(', ')}. ` +
-      'Use one of these handles, or * for all machines; agents_list shows who is where.',
+      `Use one of these handles, or * for all machines; agents_list shows who is where.${hint}`,
     { data: { to: visibleText(to, { maxLength: 60 }), known_handles: known } },
   );
 }

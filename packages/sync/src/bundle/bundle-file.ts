@@ -14,7 +14,7 @@ export async function* bundleBytes(file: string): AsyncGenerator<Uint8Array, voi
 }
 
 /**
- * The path of an existing file that says it is a bundle, by its name or its first bytes; null for anything else, as a
+ * The path of a file that says it is a bundle, by its name or, where it is there, by its first bytes; null for anything else, as a
  * repository, a URL or a folder.
  */
 export async function bundlePath(typed: string): Promise<string | null> {
@@ -32,8 +32,8 @@ export async function bundlePath(typed: string): Promise<string | null> {
       await file.close();
     }
   } catch (error) {
-    // Not there, or not to be read: whoever takes it for a repository says so.
-    if (errnoOf(error) !== undefined) return null;
+    // What is called a bundle and cannot be read is told as one; else whoever takes it for a repository says so.
+    if (errnoOf(error) !== undefined) return path.endsWith('.bundle') && !typed.includes(':') ? path : null;
     throw error;
   }
 }
