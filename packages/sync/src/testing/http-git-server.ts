@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -118,6 +119,8 @@ export class HttpGitServer {
           : { CONTENT_LENGTH: request.headers['content-length'] }),
       },
       stdio: ['pipe', 'pipe', 'ignore'],
+      // `git` runs it as a child of its own, which spins for ever on a request that was cut, unless it is ended too.
+      detached: process.platform !== 'win32',
     });
     child.stdin.on('error', () => undefined);
     request.pipe(child.stdin);
@@ -143,6 +146,19 @@ export class HttpGitServer {
       if (rest.length > 0) this.through(rest, response);
     });
     child.once('close', () => response.end());
-    response.once('close', () => child.kill());
+    response.once('close', () => {
+      endGroup(child);
+    });
+  }
+}
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill();
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    // All of it has ended.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

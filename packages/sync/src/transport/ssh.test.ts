@@ -127,7 +127,7 @@ describe.skipIf(noSshd !== null)('with a real sshd', () => {
     });
 
     it('names the host, the step and the last words of one that asks and waits', async () => {
-      sshd.admit('command="echo Password: >&2; exec sleep 600"');
+      sshd.admit('command="echo Password: >&2; exec cat > /dev/null"');
       const late = { signal: AbortSignal.timeout(3_000) };
       const error = await expectError('deadline', () => reach(fixture, sshd.url(remote)).open('git-upload-pack', late));
       expect(error.message).toBe(
