@@ -213,7 +213,11 @@ async function orRecord<T>(
 
 /** Writes what became of the exchange, unless the remote was removed meanwhile. */
 async function keepState({ mesh, states }: ExchangeDependencies, { name }: Remote): Promise<void> {
-  const remotes = await mesh.store.refreshRemotes();
-  if (remotes.some((remote) => remote.name === name)) await states.flush([name]);
-  else states.forget(name);
+  const isKept = async (): Promise<boolean> =>
+    (await mesh.store.refreshRemotes()).some((remote) => remote.name === name);
+  if (await isKept()) await states.flush([name]);
+  // Or removed while it was written.
+  if (await isKept()) return;
+  states.forget(name);
+  await mesh.store.local.removeRemote(name);
 }

@@ -86,7 +86,7 @@ export function handleTaken(handle: string): MeshError {
   );
 }
 
-export const handlesIn = ({ refs }: Advertisement, prefix: string): Set<string> =>
+const handlesIn = ({ refs }: Advertisement, prefix: string): Set<string> =>
   new Set([...refs.keys()].map((ref) => handleOfRef(prefix, ref)).filter((handle) => handle !== null));
 
 export function newConfig(options: {

@@ -189,6 +189,9 @@ test('a worker takes remotes up and lets them go without being started again', a
   await laptop.send('studio', 'through the second one');
   laptop.git('push', '--quiet', hub, laptop.store.branch);
   await until(async () => (await studio.accepted('laptop')) === laptop.tip());
+  // Its receipt is out, and no exchange is under way any more that would still move the remote.
+  await until(() => studio.git('log', '-1', '--format=%s', studio.store.branch).startsWith('receipt'));
+  await until(() => tipAt(hub, 'studio') === studio.tip() && tipAt(mesh.remote, 'studio') === studio.tip());
 
   await remove('second');
   expect((await worker.api.status()).remotes.map(({ name }) => name)).toEqual(['origin']);

@@ -10,13 +10,15 @@ export async function removeRemote(options: RemoveRemoteOptions): Promise<Remote
   const { name } = options;
   const store = await Store.open(options.dir, storeDeps(options));
   let url = '';
-  await store.editConfig(async (current) => {
+  await store.editConfig((current) => {
     const known = current.remotes.find((remote) => remote.name === name);
     if (known === undefined) throw unknownRemote(name, current.remotes);
     url = redactUrl(known.url);
-    await forgetRemote(store, name);
     return { ...current, remotes: current.remotes.filter((remote) => remote !== known) };
   });
+  // Do not reorder: a worker's exchange that ends between the two would else write the state anew. What a crash leaves
+  // here goes when a remote of this name is added.
+  await store.withLock(() => forgetRemote(store, name));
   const mesh = await openMesh(options);
   try {
     return { name, url, remotes: (await mesh.api.status()).remotes };

@@ -8,7 +8,7 @@ export function hashObject(type: ObjectType, data: Uint8Array): Oid {
   return createHash('sha1').update(objectHeader(type, data.length)).update(data).digest('hex') as Oid;
 }
 
-export function objectHeader(type: ObjectType, size: number): Uint8Array {
+function objectHeader(type: ObjectType, size: number): Uint8Array {
   return Buffer.from(`${type} ${size}\0`, 'latin1');
 }
 
