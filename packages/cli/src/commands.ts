@@ -15,6 +15,7 @@ import { registerInit } from './commands/init.js';
 import { registerJoin } from './commands/join.js';
 import { registerLog } from './commands/log.js';
 import { registerMcp } from './commands/mcp.js';
+import { registerReclaim } from './commands/reclaim.js';
 import { registerRemote } from './commands/remote.js';
 import { registerSend } from './commands/send.js';
 import { registerSent } from './commands/sent.js';
@@ -27,7 +28,15 @@ type Register = (program: Command, cli: Cli) => void;
 export const commandGroups: readonly { heading: string; register: readonly Register[] }[] = [
   {
     heading: 'The mesh:',
-    register: [registerInit, registerJoin, registerStatus, registerDoctor, registerSync, registerRemote],
+    register: [
+      registerInit,
+      registerJoin,
+      registerStatus,
+      registerDoctor,
+      registerSync,
+      registerRemote,
+      registerReclaim,
+    ],
   },
   { heading: 'Carried by hand:', register: [registerExport, registerImport] },
   { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },

@@ -29,6 +29,8 @@ export function exitCodeOf(name: ErrorName): number {
     case 'forbidden':
     case 'not_checked_in':
     case 'handle_taken':
+    case 'handle_conflict':
+    case 'store_copied':
     case 'mesh_exists':
     case 'conflict':
     case 'bundle_incomplete':

@@ -4,6 +4,7 @@ import type {
   JoinMeshFunction,
   LocateStoreFunction,
   OpenMeshFunction,
+  ReclaimFunction,
   RemoveRemoteFunction,
 } from '@git-mesh/sync';
 
@@ -15,6 +16,7 @@ export interface MeshAccess {
   locateStore: LocateStoreFunction;
   addRemote: AddRemoteFunction;
   removeRemote: RemoveRemoteFunction;
+  reclaimBranch: ReclaimFunction;
 }
 
 /** Loads the store's and the transports' code, which `--version` and `--help` must not pay for. */

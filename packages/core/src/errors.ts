@@ -15,6 +15,8 @@ export const errorCodes = {
   forbidden: 403,
   not_checked_in: 409,
   handle_taken: 409,
+  handle_conflict: 409,
+  store_copied: 409,
   mesh_exists: 409,
   conflict: 409,
   bundle_incomplete: 409,

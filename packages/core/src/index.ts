@@ -62,6 +62,7 @@ export {
   parsePath,
   parseRefPrefix,
   presencePath,
+  quarantineRef,
   readmePath,
   receiptPath,
   remoteRef,
@@ -152,13 +153,14 @@ export { sshVerifier, verifySshSignature } from './store/ssh-signature.js';
 export type { SshVerifier } from './store/ssh-signature.js';
 export { Branches, maxRecordBytes } from './mesh/branches.js';
 export type { Branch } from './mesh/branches.js';
-export { commitsBetween, isAncestor, maxCommits, seqOf } from './mesh/ancestry.js';
+export { commitsBetween, forkPoint, isAncestor, maxCommits, seqOf } from './mesh/ancestry.js';
 export { journalOwnBranch, readableArrivals } from './mesh/arrivals.js';
 export { founderKey, readCharter } from './mesh/charter.js';
 export type { MeshContext } from './mesh/context.js';
 export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';
 export { commitReceipts, stateMissingReceipts } from './mesh/receipts.js';
+export { replayCommits } from './mesh/replay.js';
 export { meshApi } from './mesh/mesh-api.js';
 export { refusalWarning, remoteAdvice, withoutRefusal } from './domain/remote-advice.js';
 export { examineFolder, problemOf } from './store/examine-folder.js';

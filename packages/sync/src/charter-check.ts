@@ -31,16 +31,16 @@ export async function checkCharter(ctx: RoundContext, { refs }: Advertisement): 
   const ours = await local.read(ref);
   const tracking = remoteRef(ctx.remote.name, config.ref_prefix, charterHandle);
   if (there === ours) {
-    await moveRef(ctx.mesh, tracking, there);
+    await moveRef(ctx.mesh.store, tracking, there);
     return null;
   }
   const found = await readOrReason(objects, there);
   const isLater = ours !== null && (await goesOnFrom(objects, ours, there));
   if (!isLater) refuseAnother(ctx, found);
-  await moveRef(ctx.mesh, tracking, there);
+  await moveRef(ctx.mesh.store, tracking, there);
   if (ours === null && 'mesh' in found) {
     // A store that lost its copy takes it from the first remote that has it.
-    await moveRef(ctx.mesh, ref, there);
+    await moveRef(ctx.mesh.store, ref, there);
     return null;
   }
   const putBack = ours === null ? '' : `: git push --force REMOTE ${ours}:${ref}, in the folder of a store`;

@@ -5,6 +5,7 @@ import type {
   Logger,
   MembershipResult,
   MeshApi,
+  ReclaimResult,
   RemoteAddedResult,
   RemoteRemovedResult,
   SyncSummary,
@@ -79,6 +80,14 @@ export interface AddRemoteOptions extends OpenOptions {
 export interface RemoveRemoteOptions extends OpenOptions {
   name: string;
 }
+
+export interface ReclaimOptions extends OpenOptions {
+  /** Its name. */
+  remote: string;
+}
+
+/** @throws MeshError `not_found` with the known names, `push_refused`, `conflict`, and what the transport throws. */
+export type ReclaimFunction = (options: ReclaimOptions) => Promise<ReclaimResult>;
 
 /**
  * @throws MeshError `invalid_argument` (name, URL), `conflict` (name or repository is a remote already), `different_mesh`,

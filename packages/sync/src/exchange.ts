@@ -48,7 +48,8 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
   if (turn === 'wait') return;
   states.setUnfinished(remote.name, false);
   const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
-  const ctx: RoundContext = { mesh, remote, signal, logger };
+  const hasSeenOwn = states.seen(remote.name)?.has(mesh.store.branch) === true;
+  const ctx: RoundContext = { mesh, remote, signal, logger, hasSeenOwn };
   try {
     if (turn === 'all' && !options.ignoreBackoff && before?.error === null) {
       const same = await orRecord(deps, options, { remote, before }, () => nothingMoved(deps, ctx, before));

@@ -22,6 +22,8 @@ export interface Learnt {
 export interface RoundContext {
   mesh: MeshContext;
   remote: Remote;
+  /** True where this process has seen the remote before, and what it has of the own branch there. */
+  hasSeenOwn?: boolean;
   signal: AbortSignal;
   logger: Logger;
 }

@@ -5,10 +5,10 @@ import { charterHandle, checkCharter } from './charter-check.js';
 import { fetchObjects } from './fetch-objects.js';
 import type { Wanted } from './fetch-objects.js';
 import { moveRef } from './move-ref.js';
+import { liftHold, reconcileOwn } from './own-branch.js';
 import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
 import type { Advertisement } from './transport/port.js';
-import { verifyAdvance } from './verify.js';
 
 export type Rejected = RemoteState['rejected'][number];
 
@@ -62,13 +62,14 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
     const branches = here.filter(({ handle }) => handle !== charterHandle);
     const others = branches.filter(({ handle }) => handle !== config.handle);
     await inGroups(others, refsAtOnce, ({ handle, oid }) =>
-      moveRef(mesh, remoteRef(remote.name, config.ref_prefix, handle), oid),
+      moveRef(mesh.store, remoteRef(remote.name, config.ref_prefix, handle), oid),
     );
     for (const { handle } of branches) rejected.delete(handle);
     for (const { oid } of branches.filter(({ handle }) => handle === config.handle)) {
-      const problem = await takeBackOwn(mesh, oid);
+      const problem = await reconcileOwn(ctx, oid);
       if (problem !== null) rejected.set(config.handle, problem);
     }
+    if (!rejected.has(config.handle)) await liftHold(ctx);
     const isOver = (): boolean => signal.aborted || performance.now() >= overAt;
     const accepted = await acceptBranches(mesh, others, { limits, isOver });
     for (const entry of accepted.rejected) rejected.set(entry.handle, entry);
@@ -157,35 +158,4 @@ async function stillRejected(
     if (refs.get(ref) === entry.tip && (await store.refs.read(ref)) !== entry.tip) still.push(entry);
   }
   return still;
-}
-
-/**
- * The own branch there holds what is not here. It is taken back only along commits that our own key signed: this store
- * was restored from a backup, or its disk lost its last writes.
- */
-async function takeBackOwn(mesh: MeshContext, to: Oid): Promise<Rejected | null> {
-  const { branch: ref, config, objects, refs, signer } = mesh.store;
-  const accepted = await refs.read(ref);
-  if (accepted === to) return null;
-  const verdict = await verifyAdvance({
-    objects,
-    handle: config.handle,
-    mesh: config.mesh.id,
-    accepted,
-    to,
-    pinned: signer.publicKey,
-  });
-  if (verdict.kind === 'behind') return null;
-  if (verdict.kind === 'reject') {
-    return {
-      handle: config.handle,
-      tip: to,
-      kind: 'own_branch_foreign',
-      message: `this machine's own branch there holds commits that are not its own (${verdict.message}); nothing was overwritten and nothing is pushed there`,
-    };
-  }
-  await mesh.store.withLock(async () => {
-    if ((await refs.read(ref)) === accepted) await refs.update(ref, { expected: accepted, next: to });
-  });
-  return null;
 }

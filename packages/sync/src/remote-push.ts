@@ -147,7 +147,7 @@ async function notePushed(ctx: RoundContext, commit: Oid): Promise<void> {
 }
 
 /** @throws MeshError `push_refused` */
-function requireAccepted(results: readonly PushedRef[], remote: string): void {
+export function requireAccepted(results: readonly PushedRef[], remote: string): void {
   const refused = results.find(({ ok }) => !ok);
   if (refused === undefined) return;
   throw new MeshError(

@@ -27,7 +27,8 @@ export async function removeRemote(options: RemoveRemoteOptions): Promise<Remote
   }
 }
 
-function unknownRemote(name: string, remotes: readonly { name: string }[]): MeshError {
+/** What is said of a name that no remote has. */
+export function unknownRemote(name: string, remotes: readonly { name: string }[]): MeshError {
   const names = remotes.map((remote) => remote.name);
   const near = nearestName(name, names);
   const known = names.length === 0 ? 'This mesh has no remote.' : `Known remotes: ${names.join(', ')}.`;
@@ -41,6 +42,7 @@ function unknownRemote(name: string, remotes: readonly { name: string }[]): Mesh
 /** Clears what is known of a remote: its state, and where its branches stood. Under the store lock. Safe to repeat. */
 export async function forgetRemote(store: Store, name: string): Promise<void> {
   await store.local.removeRemote(name);
+  if ((await store.local.hold())?.remote === name) await store.local.putHold(null);
   for (const { ref, oid } of await store.refs.list(`refs/remotes/${name}/`)) {
     try {
       await store.refs.update(ref, { expected: oid, next: null });

@@ -132,7 +132,8 @@ function unreadable(error: unknown): Reject {
   return { kind: 'reject', problem: 'unreadable', message: `its branch cannot be read: ${error.message}` };
 }
 
-async function readMachine(objects: Objects, tip: CommitObject): Promise<MachineRecord> {
+/** `machine.yaml` at a commit. @throws MeshError where there is none that can be read. */
+export async function readMachine(objects: Objects, tip: CommitObject): Promise<MachineRecord> {
   const entry = await lookupPath({ root: tip.tree, readTree: (oid) => objects.tree(oid), path: machinePath });
   if (entry?.mode !== '100644') throw new MeshError('protocol_error', 'it has no machine.yaml');
   return decodeMachine(await objects.blob(entry.oid, maxMachineBytes));

@@ -148,6 +148,7 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
         joinMesh: missing,
         addRemote: missing,
         removeRemote: missing,
+        reclaimBranch: missing,
         locateStore: ({ dir }) => Promise.resolve({ dir: dir ?? '/store', source: 'default' as const }),
         ...options.access,
       }),

@@ -44,6 +44,7 @@ export {
   defaultRefPrefix,
   handleOfRef,
   parseRefPrefix,
+  quarantineRef,
   remoteRef,
   remoteRefPrefix,
 } from './ref-names.js';

@@ -1,5 +1,5 @@
 import { MeshError } from '../errors.js';
-import type { Handle, RefName } from './ids.js';
+import type { Handle, Oid, RefName } from './ids.js';
 import { isHandle } from './ids.js';
 import { visibleText } from './visible-text.js';
 
@@ -40,6 +40,11 @@ export function handleOfRef(prefix: string, ref: string): Handle | null {
 
 export function charterRef(prefix: string): RefName {
   return `${prefix}_charter` as RefName;
+}
+
+/** Where a tip of a machine's branch is kept that the branch itself does not lead to. */
+export function quarantineRef(handle: Handle, tip: Oid): RefName {
+  return `refs/quarantine/${handle}/${tip.slice(0, 12)}` as RefName;
 }
 
 /** Where a fetch leaves what it brought, unchecked, as in `refs/remotes/origin/mesh/studio`. */

@@ -52,7 +52,9 @@ function adviceByName(errorName: string): string {
     case 'push_refused':
       return 'ask whoever runs the repository to let this machine push its own branch (the one that the message names): write access, or an exception from branch protection or from the hook; then run git mesh sync. Until then all is stored here, and what others send still comes in';
     case 'own_branch_foreign':
-      return 'another store writes under this handle, this store was restored from a backup and wrote before it synchronised, or somebody pushed to this branch. In the first two cases join again under a free handle, git mesh join URL --machine HANDLE --dir NEWDIR, and send again from there what waits here (this store keeps all that it holds, and git mesh sent shows it); else ask whoever runs the repository to put the branch back to the tip that this machine pushed, then run git mesh sync';
+      return 'somebody pushed to this branch without this store: look at what is there (it is kept in the store under refs/quarantine), then put this machine’s branch back with git mesh reclaim REMOTE. Until then all is stored here, and what others send still comes in. Where another store is to keep the handle, join again under a free one, git mesh join URL --machine HANDLE --dir NEWDIR, and send again from there what waits here (git mesh sent shows it)';
+    case 'handle_conflict':
+      return 'join again under a free handle, git mesh join URL --machine HANDLE --dir NEWDIR, and send again from there what waits here (this store keeps all that it holds, and git mesh sent shows it); where the handle is this machine’s by right, git mesh reclaim REMOTE puts its branch back';
     case 'unfetchable':
     case 'broken_ref':
       return 'the branch of this machine is broken in the repository: ask whoever runs it to delete or repair that ref (git fsck there names it); then this machine pushes it again by itself';

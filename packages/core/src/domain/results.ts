@@ -203,6 +203,20 @@ export interface RemoteRemovedResult extends RemotesResult {
   url: string;
 }
 
+export interface ReclaimResult {
+  remote: string;
+  /** Without credentials. */
+  url: string;
+  machine: Handle;
+  /** The own branch's tip now. */
+  tip: Oid;
+  /** What was replaced there; null where nothing had to be. */
+  replaced: Oid | null;
+  /** The ref in this store under which it is kept. */
+  kept_as: string | null;
+  sync: Pick<SyncSummary, 'state' | 'error'>;
+}
+
 export interface StatusResult {
   mesh: { id: Ulid; name: string };
   machine: Handle;

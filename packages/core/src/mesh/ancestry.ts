@@ -26,6 +26,24 @@ export async function isAncestor(objects: Objects, older: Oid, newer: Oid): Prom
   return false;
 }
 
+/** The newest commit that two histories share, along single parents; null where they share none. */
+export async function forkPoint(objects: Objects, one: Oid, other: Oid): Promise<Oid | null> {
+  let a: { oid: Oid; seq: number } | null = { oid: one, seq: seqOf(await objects.commit(one)) ?? 0 };
+  let b: { oid: Oid; seq: number } | null = { oid: other, seq: seqOf(await objects.commit(other)) ?? 0 };
+  const before = async (oid: Oid): Promise<{ oid: Oid; seq: number } | null> => {
+    const [parent] = (await objects.commit(oid)).parents;
+    return parent === undefined ? null : { oid: parent, seq: seqOf(await objects.commit(parent)) ?? 0 };
+  };
+  for (let steps = 0; steps <= maxCommits && a !== null && b !== null; steps++) {
+    if (a.oid === b.oid) return a.oid;
+    const later: number = a.seq - b.seq;
+    // Where the counters are equal and the commits are not, both went on from an earlier one.
+    if (later >= 0) a = await before(a.oid);
+    if (later <= 0) b = await before(b.oid);
+  }
+  return null;
+}
+
 /** Many years of a busy machine; some 60 bytes of memory each. */
 const maxWalk = 1_000_000;
 

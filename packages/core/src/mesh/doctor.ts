@@ -11,6 +11,7 @@ import {
   examineJournal,
   examineJournalThere,
   examineOwnBranch,
+  examineOwnership,
   examineRefLock,
 } from './examine-store.js';
 import type { SyncFacts } from './status.js';
@@ -29,6 +30,7 @@ export async function doctor(ctx: MeshContext, facts: () => Promise<SyncFacts>):
     () => examineRefLock(ctx),
     () => examineOwnBranch(ctx),
     () => examineClocks(ctx),
+    () => examineOwnership(ctx),
     () => examineBranches(ctx),
   ];
   const problems = new Map<string, Problem>();

@@ -5,6 +5,7 @@ import { charterRef } from '../domain/layout.js';
 import { arrivedAt } from '../domain/message-life.js';
 import type { Problem } from '../domain/results.js';
 import { examineLock } from '../store/examine-lock.js';
+import { heldFix, heldReason } from '../store/ownership.js';
 import { readCharter } from './charter.js';
 import type { MeshContext } from './context.js';
 
@@ -64,6 +65,20 @@ export async function examineJournalThere({ branches, store }: MeshContext): Pro
 /** git's own lock on the own branch. */
 export async function examineRefLock({ store }: MeshContext): Promise<Problem[]> {
   return examineLock(store.fs, join(store.dir, `${store.branch}.lock`), `${store.branch}.lock`);
+}
+
+/** What keeps this store from writing its branch though its disk would take it. */
+export async function examineOwnership({ store }: MeshContext): Promise<Problem[]> {
+  const held = await store.ownership.held();
+  if (held === null) return [];
+  return [
+    {
+      kind: held.kind === 'copied' ? 'store_copied' : held.kind,
+      machine: store.config.handle,
+      message: heldReason(held, { handle: store.config.handle, dir: store.dir }),
+      fix: heldFix(held),
+    },
+  ];
 }
 
 /** What lies between this store and its own branch: its key and its clock. */

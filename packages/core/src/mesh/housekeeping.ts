@@ -38,6 +38,7 @@ interface Leaving {
  * the history; the end of a message that nobody read is a commit of its own. Makes no commit where nothing is due.
  */
 export async function housekeeping(ctx: MeshContext): Promise<void> {
+  if ((await ctx.store.ownership.held()) !== null) return;
   // Decided without the lock, which an idle machine should not take every few seconds.
   await stateMissingReceipts(ctx);
   const branch = await ctx.branches.ownBranch();
@@ -52,8 +53,9 @@ export async function housekeeping(ctx: MeshContext): Promise<void> {
   });
 }
 
-/** Publishes the renewals that are due, and nothing else. */
+/** Publishes the renewals that are due, and nothing else; nothing at all where this store does not write. */
 export async function renew(ctx: MeshContext): Promise<void> {
+  if ((await ctx.store.ownership.held()) !== null) return;
   await locked(ctx, (state) => commitRenewals(ctx, state));
 }
 

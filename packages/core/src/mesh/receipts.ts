@@ -23,7 +23,7 @@ export interface Received {
  * Called only where a message for this machine was journaled: receipts never answer receipts.
  */
 export async function commitReceipts(ctx: MeshContext, senders: readonly Received[]): Promise<void> {
-  if (senders.length === 0) return;
+  if (senders.length === 0 || (await ctx.store.ownership.held()) !== null) return;
   await locked(ctx, async (state) => {
     const at = toIso(ctx.clock.now());
     const pins = await ctx.store.local.pins();

@@ -24,9 +24,11 @@ export interface Change {
 /**
  * Runs `decide` under the store lock, on a journal that has everything of the own branch, so that what a crash left
  * between a commit and its journal entry is mended before anything is decided.
+ * @throws MeshError `store_copied`, `handle_conflict`: this store does not write, see {@link Ownership}
  */
 export async function locked<T>(ctx: MeshContext, decide: (state: Locked) => Promise<T>): Promise<T> {
   return ctx.store.withLock(async () => {
+    await ctx.store.ownership.require();
     const branch = await ctx.branches.ownBranch();
     const journal = await journalOwnBranch(ctx.store, branch, ctx.clock.now());
     return decide({ branch, journal });

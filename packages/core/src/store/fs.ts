@@ -46,6 +46,8 @@ export interface FsStat {
   /** Milliseconds since 1970 by the file system's clock. */
   mtimeMs: number;
   inode: number;
+  /** The file system it is on; may differ after a restart of the machine. */
+  device: number;
 }
 
 /** The `code` of one of node's errors; undefined for any other value. */

@@ -51,6 +51,7 @@ const shapes: { [K in JournalLine['kind']]: Shape<Extract<JournalLine, { kind: K
   cursor: { kind: oneOf('cursor'), sender: handle, commit: oid, seq: whole, at: time },
   pushed: { kind: oneOf('pushed'), remote: text, commit: oid, seq: whole, at: time },
   receipt: { kind: oneOf('receipt'), machine: handle, seq: whole, at: time },
+  moved: { kind: oneOf('moved'), id: ulid, seq: whole },
   acked: { kind: oneOf('acked'), id: ulid, machine: handle, agent, at: time },
   raise: { kind: oneOf('raise'), n: whole },
 };

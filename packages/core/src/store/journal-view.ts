@@ -33,6 +33,8 @@ export class LiveJournalView implements JournalView {
       case 'receipt':
         this.receipts.push(line);
         return null;
+      case 'moved':
+        return this.#moveMessage(line);
       case 'acked':
         this.acked.push(line);
         return null;
@@ -81,6 +83,14 @@ export class LiveJournalView implements JournalView {
       if (earlier === undefined || (earlier.at_most ?? earlier.at) <= at) return;
       earlier.at_most = at;
     }
+  }
+
+  #moveMessage({ id, seq }: Entries<'moved'>[number]): string | null {
+    // Only own messages move: their sender is the one whose commits are made here.
+    const message = this.#byId.get(id);
+    if (message === undefined) return `message ${id} was never there`;
+    message.seq = seq;
+    return null;
   }
 
   #addMessage(line: MessageEntry): string | null {

@@ -1,6 +1,6 @@
-import type { BehindBranch, ProcessIdentity, RemoteState, SessionState } from './ports.js';
+import type { BehindBranch, Hold, ProcessIdentity, RemoteState, SessionState, StorePlace } from './ports.js';
 import type { Check } from './shape.js';
-import { agent, finite, flag, listOf, nullable, oid, optional, shaped, text, time, whole } from './shape.js';
+import { agent, finite, flag, listOf, nullable, oid, oneOf, optional, shaped, text, time, whole } from './shape.js';
 
 export const isIdentity: Check<ProcessIdentity> = shaped<ProcessIdentity>({
   pid: whole,
@@ -31,4 +31,18 @@ export const isRemoteState: Check<RemoteState> = shaped<RemoteState>({
   failed_at: optional(time),
   refused_tip: optional(oid),
   behind: optional(listOf(shaped<BehindBranch>({ handle: text, there: nullable(oid), due_at: time, refusals: whole }))),
+});
+
+export const isHold: Check<Hold> = shaped<Hold>({
+  kind: oneOf('handle_conflict', 'store_copied'),
+  remote: text,
+  tip: oid,
+  since: time,
+});
+
+export const isPlace: Check<StorePlace> = shaped<StorePlace>({
+  host: nullable(text),
+  path: text,
+  folder: finite,
+  journal: nullable(finite),
 });

@@ -7,8 +7,8 @@ import type { Logger } from '../logger.js';
 import { makeDurableFolder, readIfThere, writeAtomic, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
-import { isRemoteState, isSession } from './local-shapes.js';
-import type { LocalState, RemoteState, SessionState } from './ports.js';
+import { isHold, isPlace, isRemoteState, isSession } from './local-shapes.js';
+import type { Hold, LocalState, RemoteState, SessionState, StorePlace } from './ports.js';
 import type { Check } from './shape.js';
 import { isRecord, parseJson } from './shape.js';
 
@@ -64,11 +64,24 @@ export class FileLocalState implements LocalState {
   }
 
   async removeRemote(name: string): Promise<void> {
-    try {
-      await this.#fs.unlink(join(this.#folder, remotePath(name)));
-    } catch (error) {
-      if (!isErrno(error, 'ENOENT')) throw error;
-    }
+    await this.#remove(remotePath(name));
+  }
+
+  async hold(): Promise<Hold | null> {
+    return this.#readJson('hold.json', isHold);
+  }
+
+  async putHold(hold: Hold | null): Promise<void> {
+    if (hold === null) await this.#remove('hold.json');
+    else await this.#writeJson('hold.json', hold, { durable: true });
+  }
+
+  async place(): Promise<StorePlace | null> {
+    return this.#readJson('place.json', isPlace);
+  }
+
+  async putPlace(place: StorePlace): Promise<void> {
+    await this.#writeJson('place.json', place, { durable: false });
   }
 
   async pins(): Promise<ReadonlyMap<Handle, string>> {
@@ -111,6 +124,14 @@ export class FileLocalState implements LocalState {
     if (check(value)) return value;
     this.#report(path);
     return null;
+  }
+
+  async #remove(path: string): Promise<void> {
+    try {
+      await this.#fs.unlink(join(this.#folder, path));
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw error;
+    }
   }
 
   async #writeJson(path: string, value: unknown, { durable }: { durable: boolean }): Promise<void> {

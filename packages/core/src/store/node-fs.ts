@@ -153,7 +153,7 @@ function settled<Args extends unknown[], Result>(step: (...args: Args) => Result
 
 function statOf(stats: fs.Stats): FsStat {
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other';
-  return { kind, size: stats.size, mtimeMs: stats.mtimeMs, inode: stats.ino };
+  return { kind, size: stats.size, mtimeMs: stats.mtimeMs, inode: stats.ino, device: stats.dev };
 }
 
 /** On Windows a reader or a virus scanner that has the file open makes these fail for a moment. */

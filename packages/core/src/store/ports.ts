@@ -89,6 +89,8 @@ export type JournalEntry =
   | { kind: 'pushed'; remote: string; commit: Oid; seq: number; at: IsoTime }
   /** `machine` states that it has fetched the own branch up to `seq`. */
   | { kind: 'receipt'; machine: Handle; seq: number; at: IsoTime }
+  /** The own message `id` stands in another commit now: what was not published was put on top of what was. */
+  | { kind: 'moved'; id: Ulid; seq: number }
   /** An agent on `machine` acknowledged the own message `id`. */
   | { kind: 'acked'; id: Ulid; machine: Handle; agent: AgentId; at: IsoTime };
 
@@ -210,6 +212,28 @@ export interface BehindBranch {
   refusals: number;
 }
 
+/** Why this store writes nothing until a person has decided. */
+export interface Hold {
+  /** `handle_conflict`: another store's branch stands under this handle. `store_copied`: a copy of this store writes too. */
+  kind: 'handle_conflict' | 'store_copied';
+  /** The remote where it was found. */
+  remote: string;
+  /** The tip of the own branch's name there. */
+  tip: Oid;
+  since: IsoTime;
+}
+
+/** Where a store stands, by which it is told from a copy of it. Never in git. */
+export interface StorePlace {
+  /** Stands for the machine (a hash of its id); null where it has none that could be told. */
+  host: string | null;
+  path: string;
+  /** Inode of the store's folder. */
+  folder: number;
+  /** Inode of the arrival journal; null while there is none. */
+  journal: number | null;
+}
+
 export interface LocalState {
   session(agent: AgentKey): Promise<SessionState | null>;
   sessions(): Promise<SessionState[]>;
@@ -227,6 +251,11 @@ export interface LocalState {
   removeRemote(name: string): Promise<void>;
   /** Keys pinned on first sight, by handle: `ssh-ed25519 AAAA…`. */
   pins(): Promise<ReadonlyMap<Handle, string>>;
+  hold(): Promise<Hold | null>;
+  /** Durable; null lifts it. */
+  putHold(hold: Hold | null): Promise<void>;
+  place(): Promise<StorePlace | null>;
+  putPlace(place: StorePlace): Promise<void>;
   /** Durable. Only under the store lock. @throws MeshError `conflict` when another key is pinned for the handle. */
   pin(handle: Handle, key: string): Promise<void>;
   /** As {@link LocalState.pin} for many in one write; on an error none. */

@@ -348,6 +348,7 @@ describe('sweeping a store', () => {
       'config.json',
       'journal',
       'key',
+      'place.json',
       'tmp_mesh_1_young',
     ]);
     expect(await readdir(join(dir, 'objects'))).toContain('tmp_obj_git');

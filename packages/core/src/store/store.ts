@@ -15,6 +15,7 @@ import { MachineKey, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
 import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
+import { Ownership } from './ownership.js';
 import type { Journal, LocalState, Objects, Refs, Signer, StoreConfig } from './ports.js';
 import { StoreRefs } from './refs.js';
 import { draftPath, forgetMaker, nameMaker, sweepDrafts } from './store-draft.js';
@@ -55,6 +56,8 @@ export class Store {
   readonly journal: Journal;
   readonly local: LocalState;
   readonly signer: Signer;
+  /** Whether this store may write. */
+  readonly ownership: Ownership;
   readonly #lock: StoreLock;
   readonly #raw: Fs;
   #config: StoreConfig;
@@ -74,6 +77,15 @@ export class Store {
     this.refs = new StoreRefs(fs, dir);
     this.journal = new FileJournal(fs, join(dir, 'mesh', 'journal'), parts.config.store);
     this.local = new FileLocalState(fs, join(dir, 'mesh'), deps.logger);
+    this.ownership = new Ownership({
+      dir,
+      fs,
+      raw: this.#raw,
+      local: this.local,
+      journal: this.journal,
+      random: deps.random,
+      config: () => this.#config,
+    });
     this.#lock = new StoreLock(fs, lockPath(dir));
   }
 
@@ -305,6 +317,8 @@ async function publish(fs: Fs, at: { draft: string; place: string; deps: StoreDe
     await fs.syncFolder(dirname(place));
     const store = await Store.open(place, deps);
     await forgetMaker(fs, place);
+    // From now on a copy of it can be told from it.
+    await store.ownership.claim();
     return store;
   } catch (error) {
     // Back where the caller discards it: a failure leaves no store behind.

@@ -293,7 +293,8 @@ test('a store that was put back from a backup takes its own branch back from a b
   expect(restored.tip()).not.toBe(tip);
   expect(await imported(restored, (await exported(mesh.git, lab)).file)).toMatchObject({ branches: 2, commits: 3 });
   expect(restored.tip()).toBe(tip);
-  expect(await restored.send('lab', 3)).toBe(3);
+  // Its files are others than those that were there last: no number that it may have given is given again.
+  expect(await restored.send('lab', 3)).toBeGreaterThan(10_000);
   expect(await problemsAt(restored)).toEqual([]);
 });
 

@@ -1,0 +1,13 @@
+import type { ReclaimResult } from '@git-mesh/core';
+import type { Render } from '../view.js';
+
+export const reclaimView: Render<ReclaimResult> = (result, { style, visible }) => {
+  const where = `${style.bold(result.machine)} on the remote ${style.bold(result.remote)}`;
+  const kept = result.kept_as === null ? '' : ` What was there is kept in the store as ${result.kept_as}.`;
+  return {
+    text:
+      result.replaced === null ? `The branch of ${where} is this store’s.` : `Replaced the branch of ${where}.${kept}`,
+    kind: 'confirmation',
+    warnings: result.sync.error === null ? [] : [visible(result.sync.error.message, 500)],
+  };
+};
