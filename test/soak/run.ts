@@ -1,0 +1,295 @@
+import { setMaxListeners } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stockGit } from '../stock-git.js';
+import { now } from './answer.js';
+import { check, type Finding } from './check.js';
+import { drain, inTurns } from './drain.js';
+import { type FaultCounts, runFaults } from './fault-lane.js';
+import { type LaneOptions, runLane } from './lanes.js';
+import { newLedger } from './ledger.js';
+import type { Ledger } from './ledger.js';
+import { age, gitLocks, processesOf, strays } from './leftovers.js';
+import { SoakMachine } from './machine.js';
+import { observe } from './observe.js';
+import { SoakRemote } from './remote.js';
+import { type CallStep, makeSchedule, reader, type Schedule, type ScheduleOptions, sinks } from './schedule.js';
+import { type SmallDisk, smallDisk } from './small-disk.js';
+import type { Summary } from './summary.js';
+
+export interface SoakOptions extends ScheduleOptions {
+  launcher: string;
+  onProgress: (line: string) => void;
+}
+
+export interface SoakResult {
+  summary: Summary;
+  findings: Finding[];
+  /** The folder with all stores and logs, kept where something was found; null where it was removed. */
+  kept: string | null;
+}
+
+/** As long as an agent can stay without a word. */
+const sinkTtl = 86_400;
+/** An exchange is given up within 25 s, and a few of them bring everything everywhere. */
+const drainLimitMs = 120_000;
+const goneLimitMs = 35_000;
+
+/** One soak from beginning to end. Rejects only where the harness itself fails. */
+export async function soak(options: SoakOptions): Promise<SoakResult> {
+  const root = mkdtempSync(join(tmpdir(), 'mesh-soak-'));
+  const run = new Run(options, root);
+  const interrupted = (): void => {
+    run.abandon();
+    process.exit(130);
+  };
+  process.once('SIGINT', interrupted);
+  process.once('SIGTERM', interrupted);
+  try {
+    const { summary, findings } = await run.all();
+    if (findings.length > 0) return { summary, findings, kept: root };
+    run.closeDisk();
+    rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    return { summary, findings, kept: null };
+  } catch (error) {
+    run.abandon();
+    throw new Error(`the soak broke off; its folder is ${root}`, { cause: error });
+  } finally {
+    process.off('SIGINT', interrupted);
+    process.off('SIGTERM', interrupted);
+  }
+}
+
+class Run {
+  readonly #options: SoakOptions;
+  readonly #root: string;
+  readonly #mark: string;
+  readonly #schedule: Schedule;
+  readonly #ledger: Ledger = newLedger();
+  readonly #remote: SoakRemote;
+  readonly #disk: SmallDisk | null;
+  readonly #machines: SoakMachine[];
+  readonly #counts: FaultCounts = { kills: 0, pauses: 0, outages: 0, slow: 0, fullDisks: 0 };
+
+  constructor(options: SoakOptions, root: string) {
+    this.#options = options;
+    this.#root = root;
+    this.#mark = root;
+    this.#schedule = makeSchedule(options);
+    this.#remote = new SoakRemote(root);
+    this.#disk = this.#schedule.smallDisk === null ? null : smallDisk(root);
+    this.#machines = this.#schedule.handles.map((handle, index) => this.#machine(handle, index));
+  }
+
+  #machine(handle: string, index: number): SoakMachine {
+    const { faults } = this.#ledger;
+    return new SoakMachine({
+      root: this.#root,
+      handle,
+      launcher: this.#options.launcher,
+      servers: this.#schedule.servers[index] ?? 1,
+      skewMs: this.#schedule.skews[index] ?? 0,
+      disk: this.#schedule.smallDisk === index ? this.#disk : null,
+      mark: this.#mark,
+      onUnexpectedEnd: (text) => void faults.push({ kind: 'store', text }),
+      onBadAnswer: (text) => void faults.push({ kind: 'hung', text }),
+      onMischief: (how) => {
+        if (how === 'kill') this.#counts.kills += 1;
+        else this.#counts.pauses += 1;
+      },
+    });
+  }
+
+  async all(): Promise<{ summary: Summary; findings: Finding[] }> {
+    const began = now();
+    const { onProgress, seconds } = this.#options;
+    onProgress(`making a mesh of ${this.#machines.length} machines in ${this.#root}`);
+    await this.#found();
+    onProgress(`${seconds} seconds of ${this.#schedule.calls.length} calls and ${this.#schedule.faults.length} faults`);
+    await this.#work();
+    onProgress('all faults lifted; everything starts again and synchronises');
+    await this.#restart();
+    await drain({ ledger: this.#ledger, machines: this.#machines, remote: this.#remote, limitMs: drainLimitMs });
+    onProgress('comparing what was accepted with what is there');
+    const observed = await observe(this.#ledger, this.#machines);
+    await this.#stop();
+    await this.#examine();
+    const { findings, accepted, delivered } = check(this.#ledger, observed);
+    return { summary: this.#summary({ findings, accepted, delivered }, now() - began), findings };
+  }
+
+  async #found(): Promise<void> {
+    for (const [index, machine] of this.#machines.entries()) {
+      const how = ['--machine', machine.handle];
+      const { path } = this.#remote;
+      const made = index === 0 ? await must(machine, ['init', '--remote', path, ...how]) : undefined;
+      if (made === undefined) await must(machine, ['join', path, ...how]);
+    }
+    await inTurns(this.#machines, 3, async (machine) => {
+      for (const server of machine.servers) await server.start();
+      for (const agent of [...sinks, reader]) {
+        const args = { agent_id: agent, ttl_seconds: sinkTtl, confirm: true };
+        const answer = await machine.servers[0]?.call('agent_checkin', args);
+        if (answer?.outcome !== 'accepted') throw new Error(`${agent} could not check in on ${machine.handle}`);
+      }
+    });
+    // Twice, so that everybody knows everybody's agents.
+    for (let pass = 0; pass < 2; pass++) await inTurns(this.#machines, 3, (machine) => must(machine, ['sync']));
+    for (const { watch } of this.#machines) await watch.start();
+  }
+
+  async #work(): Promise<void> {
+    const { calls, faults } = this.#schedule;
+    const numbered = calls.map((step, index) => ({ step, nr: index + 1 }));
+    const startedAt = now();
+    const until = startedAt + this.#options.seconds * 1000;
+    const over = new AbortController();
+    // Every fault waits for it.
+    setMaxListeners(0, over.signal);
+    const harm = runFaults(
+      {
+        ledger: this.#ledger,
+        machines: this.#machines,
+        remote: this.#remote,
+        disk: this.#disk,
+        counts: this.#counts,
+        startedAt,
+        over: over.signal,
+      },
+      faults,
+    );
+    const work = lanesOf(numbered).map(async (steps) => {
+      const { machine: index, lane } = (steps[0] as { step: CallStep }).step;
+      const machine = this.#machines[index];
+      if (machine === undefined) return;
+      const options: LaneOptions = { ledger: this.#ledger, machine, lane, remote: this.#remote, startedAt, until };
+      await runLane(options, steps);
+    });
+    await sleep(until - now());
+    over.abort();
+    this.#remote.restore();
+    this.#disk?.free();
+    // Calls that are under way come to their end, now that nothing keeps them from it.
+    await Promise.all([harm, ...work]);
+  }
+
+  async #restart(): Promise<void> {
+    await this.#stop();
+    await inTurns(this.#machines, 3, async ({ residents }) => {
+      for (const resident of residents) await resident.start();
+    });
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all(this.#machines.flatMap(({ residents }) => residents.map((resident) => resident.stop())));
+  }
+
+  /** The stores and the remote as files and processes, with nothing at work on them any more. */
+  async #examine(): Promise<void> {
+    const { faults } = this.#ledger;
+    const left = await this.#processesLeft();
+    for (const { pid, command } of left) faults.push({ kind: 'process left', text: `${pid} ${command}` });
+    const repositories = [...this.#machines.map(({ store }) => store), this.#remote.path];
+    for (const repository of repositories) {
+      const text = fsck(repository);
+      if (text !== null) faults.push({ kind: 'store', text: `git fsck --strict of ${repository}: ${text}` });
+    }
+    for (const line of this.#remote.forcedUpdates()) faults.push({ kind: 'forced push', text: line });
+    for (const path of gitLocks(this.#remote.path)) faults.push({ kind: 'leftover', text: path });
+    await inTurns(this.#machines, 3, async (machine) => {
+      age(strays(machine.store));
+      await must(machine, ['sync']);
+      for (const path of strays(machine.store)) faults.push({ kind: 'leftover', text: path });
+      const doctor = await machine.commands.run(['doctor']);
+      if (doctor.outcome !== 'accepted') throw new Error(`doctor on ${machine.handle}: ${doctor.error ?? 'killed'}`);
+      // Of a wrong clock it speaks rightly.
+      const isSkewed = this.#schedule.skews.some((skew) => skew !== 0);
+      for (const problem of doctor.value.problems) {
+        if (isSkewed && problem.kind.startsWith('clock_')) continue;
+        faults.push({ kind: 'store', text: `doctor on ${machine.handle}: ${JSON.stringify(problem)}` });
+      }
+    });
+  }
+
+  /** Git's own processes end when they see that whoever started them is gone. */
+  async #processesLeft(): Promise<{ pid: number; command: string }[]> {
+    const until = now() + goneLimitMs;
+    for (;;) {
+      const left = processesOf({ mark: this.#mark, root: this.#root });
+      if (left.length === 0 || now() > until) return left;
+      await sleep(200);
+    }
+  }
+
+  #summary(checked: { findings: Finding[]; accepted: number; delivered: number }, ms: number): Summary {
+    const { seed, machines, seconds } = this.#options;
+    const count = (...kinds: Finding['kind'][]): number =>
+      checked.findings.filter(({ kind }) => kinds.includes(kind)).length;
+    const { acks, sends } = this.#ledger;
+    return {
+      seed,
+      machines,
+      seconds,
+      sends: sends.length,
+      accepted: checked.accepted,
+      delivered: checked.delivered,
+      duplicated: count('duplicated'),
+      lost: count('lost'),
+      phantoms: count('phantom'),
+      acks: acks.filter(({ outcome }) => outcome === 'accepted').reduce((sum, { ids }) => sum + ids.length, 0),
+      kills: this.#counts.kills,
+      pauses: this.#counts.pauses,
+      outages: this.#counts.outages,
+      slow: this.#counts.slow,
+      refusals: this.#remote.refusals,
+      full_disks: this.#counts.fullDisks,
+      disk: this.#disk?.kind ?? 'none',
+      skewed_machines: this.#schedule.skews.filter((skew) => skew !== 0).length,
+      findings: checked.findings.length,
+      duration_s: Math.round(ms / 1000),
+    };
+  }
+
+  closeDisk(): void {
+    this.#disk?.close();
+  }
+
+  /** Ends whatever this run started, at once. */
+  abandon(): void {
+    for (const { pid } of processesOf({ mark: this.#mark, root: this.#root })) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+      }
+    }
+    this.#remote.restore();
+  }
+}
+
+function lanesOf(steps: readonly { step: CallStep; nr: number }[]): { step: CallStep; nr: number }[][] {
+  const lanes = new Map<string, { step: CallStep; nr: number }[]>();
+  for (const one of steps) {
+    const name = `${one.step.machine} ${one.step.lane}`;
+    lanes.set(name, [...(lanes.get(name) ?? []), one]);
+  }
+  return [...lanes.values()];
+}
+
+async function must(machine: SoakMachine, line: Parameters<SoakMachine['commands']['run']>[0]): Promise<unknown> {
+  const answer = await machine.commands.run(line);
+  if (answer.outcome === 'accepted') return answer.value;
+  throw new Error(`git-mesh ${line.join(' ')} on ${machine.handle}: ${answer.error ?? 'killed'}`);
+}
+
+/** What git finds wrong; null where nothing. */
+function fsck(repository: string): string | null {
+  try {
+    stockGit(['--git-dir', repository, 'fsck', '--strict', '--no-dangling']);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
