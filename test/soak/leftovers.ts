@@ -34,14 +34,15 @@ export function gitLocks(repository: string): string[] {
 }
 
 /**
- * Makes what is in and beside a store as old as what the next worker or `sync` sweeps away (10 minutes), also by a clock
- * that is as wrong as any here.
+ * Makes what is in and beside a store, and the folders that it is in, as old as what the next worker or `sync` sweeps away
+ * (10 minutes), also by a clock that is as wrong as any here.
  */
-export function age(paths: readonly string[]): void {
+export function age(paths: readonly string[], store: string): void {
   const then = (Date.now() - 3_600_000) / 1000;
   for (const path of paths) {
-    const real = path.replace(/ \(.*\)$/, '');
-    if (existsSync(real)) utimesSync(real, then, then);
+    for (let real = path.replace(/ \(.*\)$/, ''); real.length > store.length; real = dirname(real)) {
+      if (existsSync(real)) utimesSync(real, then, then);
+    }
   }
 }
 

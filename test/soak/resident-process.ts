@@ -19,7 +19,7 @@ export interface ResidentProcess {
   /** Null while it does not run. */
   readonly pid: number | null;
   start(): Promise<void>;
-  /** SIGKILL; false where it did not run. Resolves when it is gone. */
+  /** SIGKILL; false where it did not run, or somebody else ends it. Resolves when it is gone. */
   kill(): Promise<boolean>;
   /** To the process with that pid; false where that is gone. */
   signal(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): boolean;

@@ -14,6 +14,7 @@ import type { Ledger } from './ledger.js';
 import { age, gitLocks, processesOf, strays } from './leftovers.js';
 import { SoakMachine } from './machine.js';
 import { observe } from './observe.js';
+import type { Observed } from './observed.js';
 import { SoakRemote } from './remote.js';
 import { type CallStep, makeSchedule, reader, type Schedule, type ScheduleOptions, sinks } from './schedule.js';
 import { type SmallDisk, smallDisk } from './small-disk.js';
@@ -49,8 +50,8 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   process.once('SIGTERM', interrupted);
   try {
     const { summary, findings } = await run.all();
+    run.closeDisk({ keep: findings.length > 0 });
     if (findings.length > 0) return { summary, findings, kept: root };
-    run.closeDisk();
     rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     return { summary, findings, kept: null };
   } catch (error) {
@@ -84,7 +85,6 @@ class Run {
   }
 
   #machine(handle: string, index: number): SoakMachine {
-    const { faults } = this.#ledger;
     return new SoakMachine({
       root: this.#root,
       handle,
@@ -93,8 +93,12 @@ class Run {
       skewMs: this.#schedule.skews[index] ?? 0,
       disk: this.#schedule.smallDisk === index ? this.#disk : null,
       mark: this.#mark,
-      onUnexpectedEnd: (text) => void faults.push({ kind: 'store', text }),
-      onBadAnswer: (text) => void faults.push({ kind: 'hung', text }),
+      onUnexpectedEnd: (text) => {
+        this.#fault('store', text);
+      },
+      onBadAnswer: (text) => {
+        this.#fault('hung', text);
+      },
       onMischief: (how) => {
         if (how === 'kill') this.#counts.kills += 1;
         else this.#counts.pauses += 1;
@@ -113,11 +117,25 @@ class Run {
     await this.#restart();
     await drain({ ledger: this.#ledger, machines: this.#machines, remote: this.#remote, limitMs: drainLimitMs });
     onProgress('comparing what was accepted with what is there');
-    const observed = await observe(this.#ledger, this.#machines);
+    const observed = await this.#observed();
     await this.#stop();
     await this.#examine();
     const { findings, accepted, delivered } = check(this.#ledger, observed);
     return { summary: this.#summary({ findings, accepted, delivered }, now() - began), findings };
+  }
+
+  /** A mesh that does not tell what is in it is a finding, not the end of the looking. */
+  async #observed(): Promise<Observed> {
+    try {
+      return await observe(this.#ledger, this.#machines);
+    } catch (error) {
+      this.#fault('store', error instanceof Error ? error.message : String(error));
+      return { machines: [] };
+    }
+  }
+
+  #fault(kind: Finding['kind'], text: string): void {
+    this.#ledger.faults.push({ kind, text });
   }
 
   async #found(): Promise<void> {
@@ -188,27 +206,30 @@ class Run {
 
   /** The stores and the remote as files and processes, with nothing at work on them any more. */
   async #examine(): Promise<void> {
-    const { faults } = this.#ledger;
     const left = await this.#processesLeft();
-    for (const { pid, command } of left) faults.push({ kind: 'process left', text: `${pid} ${command}` });
+    for (const { pid, command } of left) this.#fault('process left', `${pid} ${command}`);
     const repositories = [...this.#machines.map(({ store }) => store), this.#remote.path];
     for (const repository of repositories) {
       const text = fsck(repository);
-      if (text !== null) faults.push({ kind: 'store', text: `git fsck --strict of ${repository}: ${text}` });
+      if (text !== null) this.#fault('store', `git fsck --strict of ${repository}: ${text}`);
     }
-    for (const line of this.#remote.forcedUpdates()) faults.push({ kind: 'forced push', text: line });
-    for (const path of gitLocks(this.#remote.path)) faults.push({ kind: 'leftover', text: path });
+    for (const line of this.#remote.forcedUpdates()) this.#fault('forced push', line);
+    for (const path of gitLocks(this.#remote.path)) this.#fault('leftover', path);
     await inTurns(this.#machines, 3, async (machine) => {
-      age(strays(machine.store));
-      await must(machine, ['sync']);
-      for (const path of strays(machine.store)) faults.push({ kind: 'leftover', text: path });
+      age(strays(machine.store), machine.store);
+      const sync = await machine.commands.run(['sync']);
+      if (sync.outcome !== 'accepted') this.#fault('store', `sync on ${machine.handle}: ${sync.error ?? 'killed'}`);
+      for (const path of strays(machine.store)) this.#fault('leftover', path);
       const doctor = await machine.commands.run(['doctor']);
-      if (doctor.outcome !== 'accepted') throw new Error(`doctor on ${machine.handle}: ${doctor.error ?? 'killed'}`);
+      if (doctor.outcome !== 'accepted') {
+        this.#fault('store', `doctor on ${machine.handle}: ${doctor.error ?? 'killed'}`);
+        return;
+      }
       // Of a wrong clock it speaks rightly.
       const isSkewed = this.#schedule.skews.some((skew) => skew !== 0);
       for (const problem of doctor.value.problems) {
         if (isSkewed && problem.kind.startsWith('clock_')) continue;
-        faults.push({ kind: 'store', text: `doctor on ${machine.handle}: ${JSON.stringify(problem)}` });
+        this.#fault('store', `doctor on ${machine.handle}: ${JSON.stringify(problem)}`);
       }
     });
   }
@@ -252,8 +273,8 @@ class Run {
     };
   }
 
-  closeDisk(): void {
-    this.#disk?.close();
+  closeDisk(options: { keep: boolean }): void {
+    this.#disk?.close(options);
   }
 
   /** Ends whatever this run started, at once. */
@@ -266,6 +287,7 @@ class Run {
       }
     }
     this.#remote.restore();
+    this.closeDisk({ keep: true });
   }
 }
 

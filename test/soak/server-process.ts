@@ -123,7 +123,7 @@ export class ServerProcess implements ResidentProcess {
 
   async kill(): Promise<boolean> {
     const connected = this.#now;
-    if (connected === null || connected.isOver) return false;
+    if (connected === null || connected.isOver || connected.isKilled) return false;
     connected.isKilled = true;
     process.kill(connected.pid, 'SIGKILL');
     await connected.ended;

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../environment.js';
 import { preload } from './preload.js';
@@ -15,8 +25,8 @@ export interface SmallDisk {
   env: Environment;
   fill(): void;
   free(): void;
-  /** Gives the disk back. */
-  close(): void;
+  /** Gives the disk back; `keep` leaves its files where they were. */
+  close(options: { keep: boolean }): void;
 }
 
 /** A small file system in memory where this user may mount one, and else one whose writes can be made to fail. */
@@ -53,8 +63,13 @@ function mounted(folder: string): SmallDisk {
     free: () => {
       rmSync(ballast, { force: true });
     },
-    close: () => {
+    close: ({ keep }) => {
+      const copy = `${folder}.copy`;
+      if (keep) cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
       execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
+      if (!keep) return;
+      rmSync(folder, { recursive: true });
+      renameSync(copy, folder);
     },
   };
 }

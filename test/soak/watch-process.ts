@@ -52,7 +52,7 @@ export class WatchProcess implements ResidentProcess {
   }
 
   async kill(): Promise<boolean> {
-    if (this.pid === null || this.#now === null) return false;
+    if (this.pid === null || this.#now === null || this.#now.isKilled) return false;
     this.#now.isKilled = true;
     this.#now.child.kill('SIGKILL');
     await this.#now.ended;
