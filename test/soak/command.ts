@@ -62,12 +62,11 @@ export class Commands {
       onBadAnswer(`git-mesh ${line.join(' ')}: exit ${code}, stdout is no JSON document\n${stdout}\n${stderr}`);
       return { outcome: 'unknown', error: stderr, endedAt: now() };
     }
-    const { error } = value as Partial<ErrorResult>;
     // An exchange that failed has its exit code and yet its whole result, and so has a look that found something.
     const done =
       code === 0 || (command === 'sync' && 'queued' in value) || (command === 'doctor' && 'problems' in value);
-    if (!done || (error !== undefined && error !== null && 'code' in error)) {
-      return refused(error, (text) => {
+    if (!done) {
+      return refused((value as Partial<ErrorResult>).error, (text) => {
         onBadAnswer(`git-mesh ${line.join(' ')}: exit ${code}, ${text}`);
       });
     }

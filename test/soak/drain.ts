@@ -38,7 +38,7 @@ export async function drain({ ledger, machines, remote, limitMs }: DrainOptions)
   }
 }
 
-export const branchesOf = (repository: string): string =>
+const branchesOf = (repository: string): string =>
   stockGit(['--git-dir', repository, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads/mesh/']);
 
 /** `work` for each of the list, at most so many at once; the results in the list's order. */

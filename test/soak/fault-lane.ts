@@ -100,14 +100,17 @@ async function holdUp(
   if (over.aborted || pid === null || !process.signal(pid, 'SIGSTOP')) return;
   counts.pauses += 1;
   await pause(ms, over);
-  if (!process.signal(pid, 'SIGCONT') || over.aborted) return;
+  if (!process.signal(pid, 'SIGCONT') || isOver(over)) return;
   for (let looks = 0; looks < 10; looks++) {
     // Killed or held up once more meanwhile is no failure to go on.
-    if ((await process.isWell()) || process.pid !== pid || isStopped(pid) || over.aborted) return;
+    if ((await process.isWell()) || process.pid !== pid || isStopped(pid) || isOver(over)) return;
     await sleep(300);
   }
   ledger.faults.push({ kind: 'hung', text: `${process.name} did not go on after it was held up for ${ms} ms` });
 }
+
+/** A function, since it changes during any await, which the compiler would not believe of the property. */
+const isOver = (over: AbortSignal): boolean => over.aborted;
 
 /** False where it was cut short. */
 async function pause(ms: number, over: AbortSignal): Promise<boolean> {

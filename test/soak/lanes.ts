@@ -44,7 +44,8 @@ async function carryOut(options: LaneOptions, step: CallStep, nr: number): Promi
     case 'ack':
       return acknowledge(options, access, call.part);
     case 'read':
-      return void (await read(ledger, machine.handle, access, call.agent));
+      await read(ledger, machine.handle, access, call.agent);
+      return;
     case 'sent':
       return claims(options, access);
     case 'checkin':
@@ -119,7 +120,7 @@ async function sendOnce(ledger: Ledger, access: Access, message: Message): Promi
 }
 
 /** Reads an agent's whole inbox as pages; null where a page could not be had. */
-export async function read(
+async function read(
   ledger: Ledger,
   machine: string,
   access: Access,

@@ -12,6 +12,6 @@ export function preload(...names: ('shifted-clock' | 'full-disk')[]): Environmen
 /** Variables of several preloads together. */
 export function joined(...environments: Environment[]): Environment {
   const options = environments.map((env) => env['NODE_OPTIONS']).filter((option) => option !== undefined);
-  const all: Environment = Object.assign({}, ...environments);
+  const all = Object.fromEntries(environments.flatMap((env) => Object.entries(env)));
   return options.length === 0 ? all : { ...all, NODE_OPTIONS: options.join(' ') };
 }

@@ -50,6 +50,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   process.once('SIGTERM', interrupted);
   try {
     const { summary, findings } = await run.all();
+    run.endAll();
     run.closeDisk({ keep: findings.length > 0 });
     if (findings.length > 0) return { summary, findings, kept: root };
     rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
@@ -277,8 +278,14 @@ class Run {
     this.#disk?.close(options);
   }
 
-  /** Ends whatever this run started, at once. */
   abandon(): void {
+    this.endAll();
+    this.#remote.restore();
+    this.closeDisk({ keep: true });
+  }
+
+  /** Ends whatever of this run still runs, at once. */
+  endAll(): void {
     for (const { pid } of processesOf({ mark: this.#mark, root: this.#root })) {
       try {
         process.kill(pid, 'SIGKILL');
@@ -286,8 +293,6 @@ class Run {
         if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
       }
     }
-    this.#remote.restore();
-    this.closeDisk({ keep: true });
   }
 }
 

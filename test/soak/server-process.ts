@@ -86,8 +86,7 @@ export class ServerProcess implements ResidentProcess {
 
   /** Resolves when it runs, or after `ms`. */
   async running(ms: number): Promise<boolean> {
-    if (this.pid !== null) return true;
-    await within(ms, new Promise<void>((resolve) => this.#waiting.push(resolve)));
+    if (this.pid === null) await within(ms, new Promise<void>((resolve) => this.#waiting.push(resolve)));
     return this.pid !== null;
   }
 
@@ -109,10 +108,10 @@ export class ServerProcess implements ResidentProcess {
       }
       noteAgent(connected.agents, name, args);
       // The client has checked it against the tool's output schema.
-      return { outcome: 'accepted', value: result.structuredContent as unknown as ToolResults[N], endedAt: now() };
+      return { outcome: 'accepted', value: result.structuredContent as ToolResults[N], endedAt: now() };
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      if (!connected.isOver && !connected.isKilled) {
+      if (!isGone(connected)) {
         this.#options.onBadAnswer(`${this.name}: ${name} ${JSON.stringify(args)}: ${text}`);
         return { outcome: 'unknown', error: text, endedAt: Infinity };
       }
@@ -149,6 +148,9 @@ export class ServerProcess implements ResidentProcess {
     await connected.ended;
   }
 }
+
+/** A function, since it changes during any await, which the compiler would not believe of the fields. */
+const isGone = ({ isOver, isKilled }: Connected): boolean => isOver || isKilled;
 
 function noteAgent(agents: Set<string>, tool: ToolName, { agent_id: agent }: Record<string, unknown>): void {
   if (typeof agent !== 'string') return;
