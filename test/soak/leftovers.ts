@@ -28,9 +28,13 @@ export function strays(store: string): string[] {
   return [...inside, ...halfPacks, ...beside];
 }
 
-/** Locks that git itself left in a repository. */
-export function gitLocks(repository: string): string[] {
-  return filesBelow(repository).filter((path) => path.endsWith('.lock'));
+/** What git itself leaves in a repository when it is killed: locks, which block a branch for good, and half a push. */
+export function gitLeftovers(repository: string): string[] {
+  const halfPushes = readdirSync(join(repository, 'objects')).filter((name) => name.startsWith('tmp_objdir'));
+  return [
+    ...filesBelow(repository).filter((path) => path.endsWith('.lock')),
+    ...halfPushes.map((name) => join(repository, 'objects', name)),
+  ];
 }
 
 /**

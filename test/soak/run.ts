@@ -11,14 +11,14 @@ import { type FaultCounts, runFaults } from './fault-lane.js';
 import { type LaneOptions, runLane } from './lanes.js';
 import { newLedger } from './ledger.js';
 import type { Ledger } from './ledger.js';
-import { age, gitLocks, processesOf, strays } from './leftovers.js';
+import { age, gitLeftovers, processesOf, strays } from './leftovers.js';
 import { SoakMachine } from './machine.js';
 import { observe } from './observe.js';
 import type { Observed } from './observed.js';
 import { SoakRemote } from './remote.js';
 import { type CallStep, makeSchedule, reader, type Schedule, type ScheduleOptions, sinks } from './schedule.js';
 import { type SmallDisk, smallDisk } from './small-disk.js';
-import type { Summary } from './summary.js';
+import { refusals, type Summary } from './summary.js';
 
 export interface SoakOptions extends ScheduleOptions {
   launcher: string;
@@ -215,7 +215,7 @@ class Run {
       if (text !== null) this.#fault('store', `git fsck --strict of ${repository}: ${text}`);
     }
     for (const line of this.#remote.forcedUpdates()) this.#fault('forced push', line);
-    for (const path of gitLocks(this.#remote.path)) this.#fault('leftover', path);
+    for (const path of gitLeftovers(this.#remote.path)) this.#fault('leftover', path);
     await inTurns(this.#machines, 3, async (machine) => {
       age(strays(machine.store), machine.store);
       const sync = await machine.commands.run(['sync']);
@@ -255,6 +255,7 @@ class Run {
       machines,
       seconds,
       sends: sends.length,
+      refused: refusals(sends),
       accepted: checked.accepted,
       delivered: checked.delivered,
       duplicated: count('duplicated'),

@@ -239,7 +239,8 @@ function faultOf(dice: Dice, kind: FaultKind, options: ScheduleOptions, servers:
     case 'outage':
       return { fault: 'outage', ms: dice.between(1_000, 6_000) };
     case 'slow':
-      return { fault: 'slow', ms: dice.between(2_000, 8_000), delayMs: dice.between(300, 4_000) };
+      // Up to more than a command gives its exchange (5 s).
+      return { fault: 'slow', ms: dice.between(2_000, 8_000), delayMs: dice.between(300, 7_000) };
     case 'refuse':
       return { fault: 'refuse', ms: dice.between(2_000, 8_000), percent: dice.between(30, 100) };
     case 'full':

@@ -52,7 +52,9 @@ async function run(): Promise<number> {
     values.seed === undefined ? randomInt(2 ** 31) : numberOf('seed', values.seed, { least: 0, most: 2 ** 31 });
   const minutes = numberOf('minutes', values.minutes, { least: 0.05, most: 30 });
   const machines = numberOf('machines', values.machines, { least: 1, most: 20 });
-  const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+  const progress = (line: string): void => {
+    process.stderr.write(`${Math.round(performance.now() / 1000)} s: ${line}\n`);
+  };
   progress(`seed ${seed}`);
   const { summary, findings, kept } = await soak({
     launcher,

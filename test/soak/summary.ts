@@ -1,4 +1,5 @@
 import type { Finding } from './check.js';
+import type { SendAttempt } from './ledger.js';
 
 export interface Summary {
   seed: number;
@@ -6,6 +7,8 @@ export interface Summary {
   /** Of work and faults, without the beginning and the end. */
   seconds: number;
   sends: number;
+  /** Of the sends that were not accepted: how often which error, or none. */
+  refused: Record<string, number>;
   accepted: number;
   /** Pairs of an accepted message and an agent that it was for. */
   delivered: number;
@@ -26,7 +29,7 @@ export interface Summary {
   duration_s: number;
 }
 
-const rows: readonly (readonly [string, keyof Summary])[] = [
+const rows: readonly (readonly [string, Exclude<keyof Summary, 'refused'>])[] = [
   ['seed', 'seed'],
   ['machines', 'machines'],
   ['sends tried', 'sends'],
@@ -49,7 +52,20 @@ const rows: readonly (readonly [string, keyof Summary])[] = [
 
 export function asTable(summary: Summary): string {
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, field]) => `${name.padEnd(width)}  ${String(summary[field])}\n`).join('');
+  const lines = rows.map(([name, field]) => `${name.padEnd(width)}  ${summary[field]}\n`);
+  const refused = Object.entries(summary.refused).map(([error, times]) => `${error} ${times}`);
+  return `${lines.join('')}${'sends not accepted'.padEnd(width)}  ${refused.join(', ') || 'none'}\n`;
+}
+
+/** How often which error was given to sends that were not accepted. */
+export function refusals(sends: readonly SendAttempt[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome, error } of sends) {
+    if (outcome === 'accepted') continue;
+    const name = error === null ? 'killed' : (/^(\w+): /.exec(error)?.[1] ?? 'no answer');
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** The findings by kind, at most so many of each: one cause often has many. */
