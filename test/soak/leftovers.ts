@@ -28,13 +28,12 @@ export function strays(store: string): string[] {
   return [...inside, ...halfPacks, ...beside];
 }
 
-/** What git itself leaves in a repository when it is killed: locks, which block a branch for good, and half a push. */
-export function gitLeftovers(repository: string): string[] {
-  const halfPushes = readdirSync(join(repository, 'objects')).filter((name) => name.startsWith('tmp_objdir'));
-  return [
-    ...filesBelow(repository).filter((path) => path.endsWith('.lock')),
-    ...halfPushes.map((name) => join(repository, 'objects', name)),
-  ];
+/**
+ * What git itself leaves in a repository when it is killed and what blocks a branch there for good: its locks. Half a push
+ * (`tmp_objdir…`) harms nobody: since 2.39 git leaves that whenever it is ended by a signal, and prunes it later.
+ */
+export function gitLocks(repository: string): string[] {
+  return filesBelow(repository).filter((path) => path.endsWith('.lock'));
 }
 
 /**

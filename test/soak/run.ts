@@ -11,7 +11,7 @@ import { type FaultCounts, runFaults } from './fault-lane.js';
 import { type LaneOptions, runLane } from './lanes.js';
 import { newLedger } from './ledger.js';
 import type { Ledger } from './ledger.js';
-import { age, gitLeftovers, processesOf, strays } from './leftovers.js';
+import { age, gitLocks, processesOf, strays } from './leftovers.js';
 import { SoakMachine } from './machine.js';
 import { observe } from './observe.js';
 import type { Observed } from './observed.js';
@@ -215,7 +215,7 @@ class Run {
       if (text !== null) this.#fault('store', `git fsck --strict of ${repository}: ${text}`);
     }
     for (const line of this.#remote.forcedUpdates()) this.#fault('forced push', line);
-    for (const path of gitLeftovers(this.#remote.path)) this.#fault('leftover', path);
+    for (const path of gitLocks(this.#remote.path)) this.#fault('leftover', path);
     await inTurns(this.#machines, 3, async (machine) => {
       age(strays(machine.store), machine.store);
       const sync = await machine.commands.run(['sync']);
