@@ -7,7 +7,7 @@ import { soak } from './run.js';
 import { type FaultKind, faultKinds } from './schedule.js';
 import { asList, asTable } from './summary.js';
 
-const usage = `npm run soak -- [--seed N] [--minutes M] [--machines N] [--faults LIST] [--json FILE]
+const usage = `npm run soak -- [--seed N] [--minutes M] [--machines N] [--faults LIST] [--busy N] [--json FILE]
 
 Lets machines send, read and acknowledge while processes are killed and held up, the remote goes away, is slow and
 refuses, a disk fills up and clocks are wrong; then compares what was accepted with what is there. The same seed gives
@@ -17,6 +17,7 @@ the same plan. Exits 1, and keeps its folder, where anything is wrong.
   --minutes   of work and faults, default 3, at most 30; the beginning and the end take up to two and a half more
   --machines  default 6
   --faults    of ${faultKinds.join(', ')}; default: all of them; none: no faults
+  --busy      how many times as many calls and faults in the same time, default 1
   --json      the file that takes the summary and the findings
 `;
 
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '3' },
     machines: { type: 'string', default: '6' },
     faults: { type: 'string', default: faultKinds.join(',') },
+    busy: { type: 'string', default: '1' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -52,6 +54,7 @@ async function run(): Promise<number> {
     values.seed === undefined ? randomInt(2 ** 31) : numberOf('seed', values.seed, { least: 0, most: 2 ** 31 });
   const minutes = numberOf('minutes', values.minutes, { least: 0.05, most: 30 });
   const machines = numberOf('machines', values.machines, { least: 1, most: 20 });
+  const busy = numberOf('busy', values.busy, { least: 0.1, most: 20 });
   const progress = (line: string): void => {
     process.stderr.write(`${Math.round(performance.now() / 1000)} s: ${line}\n`);
   };
@@ -62,7 +65,7 @@ async function run(): Promise<number> {
     machines: Math.floor(machines),
     seconds: minutes * 60,
     faults: faultsOf(values.faults),
-    pace: { serverMs: 600, commandMs: 4_000, faultMs: 1_200 },
+    pace: { serverMs: 600 / busy, commandMs: 4_000 / busy, faultMs: 1_200 / busy },
     onProgress: progress,
   });
   process.stdout.write(asTable(summary));
