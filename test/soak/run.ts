@@ -46,8 +46,8 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     run.abandon();
     process.exit(130);
   };
-  process.once('SIGINT', interrupted);
-  process.once('SIGTERM', interrupted);
+  process.on('SIGINT', interrupted);
+  process.on('SIGTERM', interrupted);
   try {
     const { summary, findings } = await run.all();
     run.endAll();

@@ -65,8 +65,11 @@ function mounted(folder: string): SmallDisk {
     },
     close: ({ keep }) => {
       const copy = `${folder}.copy`;
-      if (keep) cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
-      execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
+      try {
+        if (keep) cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+      } finally {
+        execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
+      }
       if (!keep) return;
       rmSync(folder, { recursive: true });
       renameSync(copy, folder);

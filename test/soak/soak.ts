@@ -17,7 +17,7 @@ the same plan. Exits 1, and keeps its folder, where anything is wrong.
   --minutes   of work and faults, default 3, at most 30; the beginning and the end take up to two and a half more
   --machines  default 6
   --faults    of ${faultKinds.join(', ')}; default: all of them; none: no faults
-  --busy      how many times as many calls and faults in the same time, default 1
+  --busy      how many times as many calls in the same time, default 1
   --json      the file that takes the summary and the findings
 `;
 
@@ -65,7 +65,7 @@ async function run(): Promise<number> {
     machines: Math.floor(machines),
     seconds: minutes * 60,
     faults: faultsOf(values.faults),
-    pace: { serverMs: 600 / busy, commandMs: 4_000 / busy, faultMs: 1_200 / busy },
+    pace: { serverMs: 600 / busy, commandMs: 4_000 / busy, faultMs: 1_200 },
     onProgress: progress,
   });
   process.stdout.write(asTable(summary));
