@@ -48,7 +48,8 @@ export class SoakRemote {
   }
 
   goAway(): void {
-    renameSync(this.path, this.#away);
+    // On a slow machine it may be away still.
+    if (existsSync(this.path)) renameSync(this.path, this.#away);
   }
 
   comeBack(): void {

@@ -23,6 +23,8 @@ import { refusals, type Summary } from './summary.js';
 export interface SoakOptions extends ScheduleOptions {
   launcher: string;
   onProgress: (line: string) => void;
+  /** Breaks it off: whatever it started is ended at once. */
+  signal?: AbortSignal;
 }
 
 export interface SoakResult {
@@ -46,6 +48,10 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     run.abandon();
     process.exit(130);
   };
+  const abandoned = (): void => {
+    run.abandon();
+  };
+  options.signal?.addEventListener('abort', abandoned, { once: true });
   process.on('SIGINT', interrupted);
   process.on('SIGTERM', interrupted);
   try {
@@ -59,6 +65,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     run.abandon();
     throw new Error(`the soak broke off; its folder is ${root}`, { cause: error });
   } finally {
+    options.signal?.removeEventListener('abort', abandoned);
     process.off('SIGINT', interrupted);
     process.off('SIGTERM', interrupted);
   }
@@ -73,6 +80,7 @@ class Run {
   readonly #remote: SoakRemote;
   readonly #disk: SmallDisk | null;
   readonly #machines: SoakMachine[];
+  #isDiskClosed = false;
   readonly #counts: FaultCounts = { kills: 0, pauses: 0, outages: 0, slow: 0, fullDisks: 0 };
 
   constructor(options: SoakOptions, root: string) {
@@ -186,12 +194,15 @@ class Run {
       const options: LaneOptions = { ledger: this.#ledger, machine, lane, remote: this.#remote, startedAt, until };
       await runLane(options, steps);
     });
+    const all = Promise.all([harm, ...work]);
+    // What fails before the end is told at the end.
+    all.catch(() => undefined);
     await sleep(until - now());
     over.abort();
     this.#remote.restore();
     this.#disk?.free();
     // Calls that are under way come to their end, now that nothing keeps them from it.
-    await Promise.all([harm, ...work]);
+    await all;
   }
 
   async #restart(): Promise<void> {
@@ -276,7 +287,8 @@ class Run {
   }
 
   closeDisk(options: { keep: boolean }): void {
-    this.#disk?.close(options);
+    if (!this.#isDiskClosed) this.#disk?.close(options);
+    this.#isDiskClosed = true;
   }
 
   abandon(): void {
