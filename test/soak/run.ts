@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stockGit } from '../stock-git.js';
 import { now } from './answer.js';
 import { check, type Finding } from './check.js';
 import { drain, inTurns } from './drain.js';
+import { examine } from './examine.js';
 import { type FaultCounts, runFaults } from './fault-lane.js';
 import { type LaneOptions, runLane } from './lanes.js';
 import { newLedger } from './ledger.js';
 import type { Ledger } from './ledger.js';
-import { age, gitLocks, processesOf, strays } from './leftovers.js';
+import { processesOf } from './leftovers.js';
 import { SoakMachine } from './machine.js';
 import { observe } from './observe.js';
 import type { Observed } from './observed.js';
@@ -38,7 +38,6 @@ export interface SoakResult {
 const sinkTtl = 86_400;
 /** An exchange is given up within 25 s, and a few of them bring everything everywhere. */
 const drainLimitMs = 120_000;
-const goneLimitMs = 35_000;
 
 /** One soak from beginning to end. Rejects only where the harness itself fails. */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
@@ -128,7 +127,16 @@ class Run {
     onProgress('comparing what was accepted with what is there');
     const observed = await this.#observed();
     await this.#stop();
-    await this.#examine();
+    await examine({
+      machines: this.#machines,
+      remote: this.#remote,
+      mark: this.#mark,
+      root: this.#root,
+      isSkewed: this.#schedule.skews.some((skew) => skew !== 0),
+      fault: (kind, text) => {
+        this.#fault(kind, text);
+      },
+    });
     const { findings, accepted, delivered } = check(this.#ledger, observed);
     return { summary: this.#summary({ findings, accepted, delivered }, now() - began), findings };
   }
@@ -216,46 +224,6 @@ class Run {
     await Promise.all(this.#machines.flatMap(({ residents }) => residents.map((resident) => resident.stop())));
   }
 
-  /** The stores and the remote as files and processes, with nothing at work on them any more. */
-  async #examine(): Promise<void> {
-    const left = await this.#processesLeft();
-    for (const { pid, command } of left) this.#fault('process left', `${pid} ${command}`);
-    const repositories = [...this.#machines.map(({ store }) => store), this.#remote.path];
-    for (const repository of repositories) {
-      const text = fsck(repository);
-      if (text !== null) this.#fault('store', `git fsck --strict of ${repository}: ${text}`);
-    }
-    for (const line of this.#remote.forcedUpdates()) this.#fault('forced push', line);
-    for (const path of gitLocks(this.#remote.path)) this.#fault('leftover', path);
-    await inTurns(this.#machines, 3, async (machine) => {
-      age(strays(machine.store), machine.store);
-      const sync = await machine.commands.run(['sync']);
-      if (sync.outcome !== 'accepted') this.#fault('store', `sync on ${machine.handle}: ${sync.error ?? 'killed'}`);
-      for (const path of strays(machine.store)) this.#fault('leftover', path);
-      const doctor = await machine.commands.run(['doctor']);
-      if (doctor.outcome !== 'accepted') {
-        this.#fault('store', `doctor on ${machine.handle}: ${doctor.error ?? 'killed'}`);
-        return;
-      }
-      // Of a wrong clock it speaks rightly.
-      const isSkewed = this.#schedule.skews.some((skew) => skew !== 0);
-      for (const problem of doctor.value.problems) {
-        if (isSkewed && problem.kind.startsWith('clock_')) continue;
-        this.#fault('store', `doctor on ${machine.handle}: ${JSON.stringify(problem)}`);
-      }
-    });
-  }
-
-  /** Git's own processes end when they see that whoever started them is gone. */
-  async #processesLeft(): Promise<{ pid: number; command: string }[]> {
-    const until = now() + goneLimitMs;
-    for (;;) {
-      const left = processesOf({ mark: this.#mark, root: this.#root });
-      if (left.length === 0 || now() > until) return left;
-      await sleep(200);
-    }
-  }
-
   #summary(checked: { findings: Finding[]; accepted: number; delivered: number }, ms: number): Summary {
     const { seed, machines, seconds } = this.#options;
     const count = (...kinds: Finding['kind'][]): number =>
@@ -322,14 +290,4 @@ async function must(machine: SoakMachine, line: Parameters<SoakMachine['commands
   const answer = await machine.commands.run(line);
   if (answer.outcome === 'accepted') return answer.value;
   throw new Error(`git-mesh ${line.join(' ')} on ${machine.handle}: ${answer.error ?? 'killed'}`);
-}
-
-/** What git finds wrong; null where nothing. */
-function fsck(repository: string): string | null {
-  try {
-    stockGit(['--git-dir', repository, 'fsck', '--strict', '--no-dangling']);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
