@@ -1,26 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { solo } from '../machines.js';
+import { randomFrom } from '../random.js';
 import { sentByCommits, sentByFiles, startSender, wholeInbox } from './senders.js';
 
 const kills = 30;
 const seed = Number(process.env['KILL_SEED'] ?? 20_261_202);
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function random(from: number): () => number {
-  let state = from;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 test(`after kill -9 of a sender at ${kills} chosen moments every send that succeeded is there once (seed ${seed})`, async () => {
   const machine = await solo();
   await machine.json(['checkin', 'sink']);
-  const next = random(seed);
+  const next = randomFrom(seed);
   const reported: string[] = [];
   for (let round = 0; round < kills; round++) {
     const sender = startSender(machine, `round-${round}`);

@@ -18,7 +18,7 @@ const presence = (minute: string): Uint8Array =>
     status_since: null,
     checked_in_at: '2026-12-02T10:00:00.000Z',
     last_activity_at: `2026-12-02T10:${minute}:00.000Z`,
-    expires_at: '2026-12-02T12:00:00.000Z',
+    expires_at: `2026-12-02T11:${minute}:00.000Z`,
     ttl_seconds: 3600,
   });
 const receipt = (seq: number): Uint8Array =>

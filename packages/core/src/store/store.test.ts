@@ -333,10 +333,13 @@ describe('sweeping a store', () => {
     const pack = (digit: string): string => `objects/pack/pack-${digit.repeat(40)}`;
     const left = ['objects/tmp_mesh_1_a', 'mesh/tmp_mesh_1_b', 'mesh/activity/tmp_mesh_1_c', 'tmp_mesh_1_d'];
     left.push('objects/pack/tmp_mesh_1_e', `${pack('a')}.pack`);
+    left.push(...['gitconfig', 'worker.json'].map((name) => `mesh/${name}.0123456789ab.tmp`));
+    await mkdir(join(dir, 'mesh', 'worker.lock.0123456789ab.stray'));
+    left.push('mesh/worker.lock.0123456789ab.stray');
     const whole = [`${pack('b')}.pack`, `${pack('b')}.idx`];
     const old = new Date(Date.now() - 11 * 60_000);
     for (const name of [...left, ...whole, 'mesh/tmp_mesh_1_young', 'objects/tmp_obj_git', 'mesh/journal']) {
-      await writeFile(join(dir, name), 'x');
+      if (!name.endsWith('.stray')) await writeFile(join(dir, name), 'x');
       if (!name.endsWith('young')) await utimes(join(dir, name), old, old);
     }
     expect(await store.sweep()).toBe(left.length);

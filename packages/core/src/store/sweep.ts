@@ -19,7 +19,7 @@ export async function sweepStore(fs: Fs, dir: string): Promise<number> {
   for (const folder of [dir, join(dir, 'objects'), join(dir, 'objects', 'pack')])
     removed += await sweepTemporary(fs, folder);
   for (const folder of await foldersIn(fs, local)) removed += await sweepTemporary(fs, folder);
-  removed += await sweepGitConfigs(fs, local);
+  removed += await sweepOthers(fs, local);
   removed += await sweepPacks(fs, join(dir, 'objects', 'pack'));
   const locks = new HolderLocks(fs, local);
   const candidates = [join(local, 'lock'), join(dir, 'packed-refs.lock')];
@@ -67,14 +67,16 @@ async function sweepPacks(fs: Fs, folder: string): Promise<number> {
   return removed;
 }
 
-/** The one file of a store that is written by other means than the others. */
-async function sweepGitConfigs(fs: Fs, local: string): Promise<number> {
+/** What is written by other means than the rest of a store: git's configuration, and the worker's claim and lock. */
+const otherLeftover = /^(?:(?:gitconfig|worker\.json)\.[0-9a-f]{12}\.tmp|worker\.lock\.[0-9a-f]{12}\.stray)$/;
+
+async function sweepOthers(fs: Fs, local: string): Promise<number> {
   let removed = 0;
   for (const name of await fs.list(local)) {
-    if (!/^gitconfig\.[0-9a-f]{12}\.tmp$/.test(name)) continue;
+    if (!otherLeftover.test(name)) continue;
     const stat = await fs.stat(join(local, name));
     if (stat === null || Date.now() - stat.mtimeMs < leftoverAfterMs) continue;
-    await discard(fs, join(local, name));
+    await fs.removeAll(join(local, name));
     removed += 1;
   }
   return removed;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Oid, RefName } from '@git-mesh/core';
 import { GitFixture } from '../testing/git-fixture.js';
@@ -70,6 +71,30 @@ describe('pushRefs', () => {
     const results = await push([[studio, null, second], [laptop, null, second]]); // prettier-ignore
     expect(results.map(({ ok }) => ok)).toEqual([false, false]);
     expect(fixture.refs(remote)).toEqual(new Map([[laptop, first]]));
+  });
+
+  it.runIf(posix).each([
+    ['takes what was sent', 'pre-receive', 'true'],
+    ['moves its branches', 'reference-transaction', 'test "$1" = prepared'],
+  ])('given up while the remote %s it leaves no lock there', async (_what, name, when) => {
+    hook(name, `cat > /dev/null\nif ${when}; then touch ${fixture.path('reached')}; sleep 60; fi`);
+    const over = new AbortController();
+    const exchange = await localTransport({ path: remote, env: fixture.env }).open('git-receive-pack', over);
+    const pushed = pushRefs(exchange, {
+      updates: [{ ref: studio, expected: null, next: first }],
+      pack: fixture.pack(mine, [first]),
+      atomic: false,
+      signal: over.signal,
+    });
+    const failed = expect(pushed).rejects.toThrow(/in the time given/);
+    while (!existsSync(fixture.path('reached'))) await sleep(10);
+    over.abort();
+    await failed;
+    await exchange.close();
+    const left = readdirSync(remote, { recursive: true, encoding: 'utf8' });
+    expect(left.filter((path) => path.endsWith('.lock'))).toEqual([]);
+    rmSync(fixture.path('remote.git', 'hooks', name));
+    expect(await push([[studio, null, first]])).toMatchObject([{ ok: true }]);
   });
 
   it('gives the refusal of a repository that denies rewinding', async () => {

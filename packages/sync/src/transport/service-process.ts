@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcessByStdio } from 'node:child_process';
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { MeshError } from '@git-mesh/core';
 
@@ -7,6 +7,8 @@ import { MeshError } from '@git-mesh/core';
 const maxStderr = 16_384;
 /** How long after its end a process's stderr may be held open by what it left behind, as ssh's shared connections do. */
 const lingeringMs = 300;
+/** What does not end when it is asked to is killed after this time. */
+const graceMs = 500;
 
 export interface ProcessEnd {
   /** Null where a signal ended it. */
@@ -23,7 +25,10 @@ export interface ServiceProcess {
   readonly ended: Promise<ProcessEnd>;
   /** What it wrote to stderr so far, the last 16 KiB. */
   stderr(): string;
-  /** Ends the process and all that it started, at once. Safe to call twice and after its end. */
+  /**
+   * Ends the process and all that it started: asked to, so that git takes its locks away with it, and within half a
+   * second in any case. Safe to call twice and after its end.
+   */
   kill(): void;
 }
 
@@ -61,6 +66,7 @@ export function startService({ program, args, env }: Command): ServiceProcess {
   child.stderr.on('error', () => undefined);
 
   let over = false;
+  let isEnding = false;
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('error', (startError) => {
       over = true;
@@ -86,8 +92,9 @@ export function startService({ program, args, env }: Command): ServiceProcess {
     ended,
     stderr: () => words,
     kill: () => {
-      if (over || child.pid === undefined) return;
-      killTree(child.pid);
+      if (over || isEnding || child.pid === undefined) return;
+      isEnding = true;
+      endTree(child, child.pid);
       // A grandchild outside the group could hold the pipes open for ever.
       child.stdout.destroy();
       child.stderr.destroy();
@@ -114,14 +121,24 @@ export async function runToEnd(command: Command, signal: AbortSignal): Promise<P
   return end;
 }
 
-function killTree(pid: number): void {
+function endTree(child: ChildProcess, pid: number): void {
   if (process.platform === 'win32') {
     const killer = spawn('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true });
     killer.on('error', () => undefined);
     return;
   }
+  signalGroup(pid, 'SIGTERM');
+  const late = setTimeout(signalGroup, graceMs, pid, 'SIGKILL');
+  // What it started and left behind has nothing to let go of.
+  child.once('exit', () => {
+    clearTimeout(late);
+    signalGroup(pid, 'SIGKILL');
+  });
+}
+
+function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(-pid, signal);
   } catch (error) {
     // Already gone.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
