@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
-import type { Connection, ExportResult, ImportResult, MeshApi, SyncSummary } from '@git-mesh/core';
+import type { Connection, ExportResult,
+  HistoryResult, ImportResult, MeshApi, SyncSummary } from '@git-mesh/core';
 import type { OpenMesh } from '@git-mesh/sync';
 import type { MeshAccess } from '../mesh-access.js';
 import { OutputError } from '../process-sink.js';
@@ -103,6 +104,7 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
       note('syncNow');
       return Promise.resolve((results['syncNow'] as SyncSummary | undefined) ?? syncOk);
     },
+    fetchHistory: (wanted) => useCase('fetchHistory')(wanted) as Promise<HistoryResult>,
     inlineSync: ({ deadlineMs }) =>
       new Promise((resolve) => {
         note('inlineSync', deadlineMs);

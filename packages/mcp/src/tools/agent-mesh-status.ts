@@ -105,6 +105,10 @@ export const agentMeshStatus: MeshTool<StatusResult | NoMeshStatus> = {
     ),
     agents: objectOf({ alive: integer, known: integer }),
     journal: objectOf({ highest: integer, entries: integer }),
+    history: described(
+      objectOf({ older_commits: integer, machines: listOf(text) }),
+      'Only where older commits were not fetched: they hold nothing live.',
+    ),
     problems: listOf(objectOf({ kind: text, machine: text, path: text, message: text, fix: text })),
     next: text,
   }),
