@@ -115,9 +115,9 @@ export async function settleHistory(mesh: MeshContext): Promise<HistoryFetched &
       problems.push(rejected(edge, reject.problem, reject.message));
       if (end !== null) stuck.push(end);
     }
-    if (end === edge.commit) continue;
     // Below what did not pass there is nothing to go on from.
     const gone = [edge.commit, ...(end === null || reject !== null ? lower : [])].filter((oid) => oid !== end);
+    if (gone.length === 0) continue;
     await store.objects.moveEdges({ add: end === null ? [] : [end], remove: gone });
   }
   return { fetched, problems, stuck };
