@@ -107,6 +107,7 @@ export function transportContract(name: string, make: (fixture: GitFixture) => T
       // What stood in the history before and comes back is not here: only a named edge tells the server so.
       const next = fixture.commit(remote, 'one', [tip]);
       fixture.setRef(remote, studio, next);
+      fixture.git(['-C', remote, 'repack', '-adbq']);
       const edges = [tip];
       const later = await fetchPart(await open('git-upload-pack'), { wants: [next], haves: [tip], signal, maxBytes, edges });
       expect(Buffer.from(later.pack).readUInt32BE(8)).toBe(3);
