@@ -57,7 +57,9 @@ function describeTips(remote: string): void {
     const below = (folder: string): number => files.filter((line) => line.includes(`\t${folder}/`)).length;
     const commits = stockGit(['rev-list', '--count', ref], { cwd: remote });
     const kinds = ['messages', 'acks', 'presence', 'receipts'].map((folder) => `${below(folder)} ${folder}`).join(', ');
-    say(`  ${ref.slice(16)}: ${commits} commits; tip of ${files.length} files (${kib(bytes)}), ${entries.length - files.length} folders: ${kinds}`);
+    say(
+      `  ${ref.slice(16)}: ${commits} commits; tip of ${files.length} files (${kib(bytes)}), ${entries.length - files.length} folders: ${kinds}`,
+    );
   }
 }
 
@@ -93,9 +95,15 @@ async function describeStart(root: string, name: string, dir: string): Promise<v
   const { journal: view } = await mesh.api.status();
   const ms = performance.now() - started;
   await mesh.close();
-  const store = await Store.open(dir, { clock: { now: Date.now }, random: () => new Uint8Array(8), logger: silentLogger });
+  const store = await Store.open(dir, {
+    clock: { now: Date.now },
+    random: () => new Uint8Array(8),
+    logger: silentLogger,
+  });
   const reading = await timed(() => store.journal.view());
-  say(`  ${name}: journal of ${view.entries} messages, ${kib(journal)}, read in ${seconds(reading)}; opened with its status in ${seconds(ms)}`);
+  say(
+    `  ${name}: journal of ${view.entries} messages, ${kib(journal)}, read in ${seconds(reading)}; opened with its status in ${seconds(ms)}`,
+  );
 }
 
 async function run(): Promise<void> {
@@ -117,9 +125,14 @@ async function run(): Promise<void> {
     say('a new machine:');
     const late = await joined(root, remote, 'late', {});
     await joined(root, remote, 'whole', { historyUpTo: Infinity });
-    for (const [name, depth] of [['shallow', ['--depth', '1', '--no-single-branch']], ['all', []]] as const) {
+    for (const [name, depth] of [
+      ['shallow', ['--depth', '1', '--no-single-branch']],
+      ['all', []],
+    ] as const) {
       const clone = join(root, `clone-${name}.git`);
-      const cloned = await timed(() => stockGit(['clone', '-q', '--mirror', '--no-local', ...depth, `file://${remote}`, clone]));
+      const cloned = await timed(() =>
+        stockGit(['clone', '-q', '--mirror', '--no-local', ...depth, `file://${remote}`, clone]),
+      );
       say(`  git clone --mirror ${depth.join(' ')} in ${seconds(cloned)}: ${objectsIn(clone)}`);
     }
     await describeStart(root, 'late', late);

@@ -216,7 +216,9 @@ test('a remote that knows no parts of a history gives all of it', async () => {
     watchable: null,
     open: async (service, options) => {
       const exchange = await real.open(service, options);
-      const capabilities = new Set([...exchange.advertised.capabilities].filter((name) => !/shallow|deepen/.test(name)));
+      const capabilities = new Set(
+        [...exchange.advertised.capabilities].filter((name) => !/shallow|deepen/.test(name)),
+      );
       return {
         advertised: { ...exchange.advertised, capabilities },
         post: (body) => exchange.post(body),

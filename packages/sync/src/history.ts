@@ -39,7 +39,10 @@ export async function fetchHistory(ctx: RoundContext, options: HistoryOptions): 
     const asked = await bringOlder(ctx, edges, options.commitsAtOnce);
     const step = await settleHistory(ctx.mesh);
     fetched += step.fetched;
-    problems = [...problems, ...step.problems.filter((one) => !problems.some(({ message }) => message === one.message))];
+    problems = [
+      ...problems,
+      ...step.problems.filter((one) => !problems.some(({ message }) => message === one.message)),
+    ];
     for (const oid of step.stuck) stuck.add(oid);
     // A branch that is not there, or of which nothing came: another remote may have it.
     const left = new Set((await branches.edges()).map(({ commit }) => commit));

@@ -44,5 +44,10 @@ export async function wholeHistory(
   }
   const left = await partialHistory(mesh);
   // What one remote did not have, another may have had.
-  return { complete: left.history === undefined, fetched, ...left, problems: left.history === undefined ? [] : problems };
+  return {
+    complete: left.history === undefined,
+    fetched,
+    ...left,
+    problems: left.history === undefined ? [] : problems,
+  };
 }

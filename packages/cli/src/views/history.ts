@@ -17,7 +17,11 @@ export function missingHistory({ older_commits: older, machines }: PartialHistor
 export const historyView: Render<SyncSummary & { history: HistoryResult }> = (result, context) => {
   const sync = syncView(result, context);
   const warnings = [...(sync.warnings ?? []), ...result.history.problems.flatMap((one) => problemLine(one, context))];
-  return { text: [sync.text, cameLine(result.history)].filter((line) => line !== '').join('\n'), kind: 'confirmation', warnings };
+  return {
+    text: [sync.text, cameLine(result.history)].filter((line) => line !== '').join('\n'),
+    kind: 'confirmation',
+    warnings,
+  };
 };
 
 function cameLine({ complete, fetched, history }: HistoryResult): string {

@@ -109,7 +109,13 @@ export function transportContract(name: string, make: (fixture: GitFixture) => T
       fixture.setRef(remote, studio, next);
       fixture.git(['-C', remote, 'repack', '-adbq']);
       const edges = [tip];
-      const later = await fetchPart(await open('git-upload-pack'), { wants: [next], haves: [tip], signal, maxBytes, edges });
+      const later = await fetchPart(await open('git-upload-pack'), {
+        wants: [next],
+        haves: [tip],
+        signal,
+        maxBytes,
+        edges,
+      });
       expect(Buffer.from(later.pack).readUInt32BE(8)).toBe(3);
       const deepen = { commits: 2, beyondEdges: true };
       const older = await fetchPart(await open('git-upload-pack'), {

@@ -103,7 +103,8 @@ async function readEdges(packets: PacketReader): Promise<Oid[]> {
     const [kind, oid = ''] = text.split(' ');
     if ((kind !== 'shallow' && kind !== 'unshallow') || !isOid(oid)) throw unexpected(text);
     if (kind === 'shallow') edges.push(oid);
-    if (edges.length > maxEdges) throw new MeshError('protocol_error', 'the remote cuts the history off at too many places');
+    if (edges.length > maxEdges)
+      throw new MeshError('protocol_error', 'the remote cuts the history off at too many places');
   }
 }
 
