@@ -187,6 +187,18 @@ test('a remote that has an older tip than all that is here is behind, and was no
   expect(isSound(both)).toBe('');
 });
 
+test('an edge whose commits never came, as a kill leaves it, is in nobody’s way', async () => {
+  const late = await joinLate();
+  await late.store.objects.moveEdges({ add: ['e'.repeat(40) as Oid] });
+  await studio.send(late.handle, 1);
+  await studio.sync();
+  await late.sync();
+  expect(await late.accepted('studio')).toBe(studio.tip());
+  expect(isSound(late)).toBe('');
+  expect((await historyOf(late)).problems).toEqual([]);
+  expect(await late.status()).not.toHaveProperty('history');
+});
+
 test('a bundle of a history that is not here is refused with the way to get it; what is new since one goes out', async () => {
   const late = await joinLate();
   await expect(exported(mesh.git, late)).rejects.toMatchObject({
