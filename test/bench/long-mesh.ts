@@ -5,7 +5,8 @@ import { cleanEnvironment } from '../environment.js';
 import { bareRemote, stockGit } from '../stock-git.js';
 import { inThePast } from './history.js';
 
-const handles = ['studio', 'laptop', 'server'] as const;
+/** Its machines, each with its store under that name. */
+export const longMeshHandles: readonly string[] = ['studio', 'laptop', 'server'];
 const secondsBetweenMessages = 60;
 /** How many messages lie between two exchanges of all machines: some four hours. */
 const messagesARound = 250;
@@ -21,28 +22,22 @@ const agentOf = (handle: string): string => `agent-${handle}`;
 /**
  * Makes a mesh of three machines through which so many messages went, one a minute, all by the product's own calls with
  * this process's clock set back: most are read and acknowledged within hours, a tenth is for a machine whose agent never
- * reads it, a tenth is for all. Gives the repository between them. The stores lie beside it, by their handles.
+ * reads it, a tenth is for all. Leaves the repository between them, `hub.git`, and the stores in `root`.
  */
-export async function makeLongMesh(
-  root: string,
-  messages: number,
-  onProgress: (done: number) => void,
-): Promise<{ remote: string; stores: Record<string, string> }> {
+export async function makeLongMesh(root: string, messages: number, onProgress: (done: number) => void): Promise<void> {
   const remote = bareRemote(root);
   stockGit(['config', 'gc.auto', '0'], { cwd: remote });
   stockGit(['config', 'receive.autogc', 'false'], { cwd: remote });
   const env = cleanEnvironment(root);
   const members: Member[] = [];
-  const stores: Record<string, string> = {};
   await inThePast(messages + 1, messages * secondsBetweenMessages * 1000, async (next) => {
-    for (const handle of handles) {
+    for (const handle of longMeshHandles) {
       const dir = join(root, handle);
       const membership = { dir, env, logger: silentLogger, hostname: handle, machine: handle };
       if (members.length === 0) await initMesh({ ...membership, remote });
       else await joinMesh({ ...membership, url: remote });
       const mesh = await openMesh({ dir, env, logger: silentLogger });
       members.push({ handle, mesh, connection: mesh.newConnection({ resident: true }) });
-      stores[handle] = dir;
     }
     for (let n = 0; n < messages; n++) {
       next();
@@ -55,7 +50,6 @@ export async function makeLongMesh(
   // All that is due by now is done, as workers would have done it long ago.
   for (let pass = 0; pass < 3; pass++) for (const { mesh } of members) await mesh.syncNow();
   for (const { mesh } of members) await mesh.close();
-  return { remote, stores };
 }
 
 async function sendOne(members: readonly Member[], n: number): Promise<void> {

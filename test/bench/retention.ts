@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,15 +6,15 @@ import { Store, silentLogger } from '@git-mesh/core';
 import { joinMesh, openMesh } from '@git-mesh/sync';
 import { cleanEnvironment } from '../environment.js';
 import { stockGit } from '../stock-git.js';
-import { makeLongMesh } from './long-mesh.js';
+import { longMeshHandles, makeLongMesh } from './long-mesh.js';
 import { timed } from './measure.js';
 
-const usage = `npm run retention -- [--messages 50000] [--dir FOLDER] [--keep]
+const usage = `npm run retention -- [--messages 50000] [--dir FOLDER] [--keep] [--from FOLDER]
 
 Sends so many messages through a mesh of three machines, then prints what its branches' tips hold, what a new machine
 fetches to join it, shallow and whole, beside git clone, and what getting all of the history afterwards takes; each store
 is checked with git fsck --strict. --dir is where the repositories are made (default: the folder for temporary files); in
-/dev/shm the history is made quickest. --keep leaves them there.
+/dev/shm the history is made quickest. --keep leaves them there, and --from measures such a folder once more.
 `;
 
 const { values } = parseArgs({
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     messages: { type: 'string', default: '50000' },
     dir: { type: 'string', default: tmpdir() },
     keep: { type: 'boolean', default: false },
+    from: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -106,43 +107,49 @@ async function describeStart(root: string, name: string, dir: string): Promise<v
   );
 }
 
+async function make(root: string): Promise<void> {
+  const messages = Number(values.messages);
+  const ms = await timed(() =>
+    makeLongMesh(root, messages, (done) => void process.stderr.write(`  ${done} of ${messages}\n`)),
+  );
+  say(`${messages} messages went through in ${seconds(ms)}`);
+}
+
 async function run(): Promise<void> {
-  const root = mkdtempSync(join(values.dir, 'mesh-retention-'));
+  const root = values.from ?? mkdtempSync(join(values.dir, 'mesh-retention-'));
+  const measured = mkdtempSync(join(values.dir, 'mesh-retention-new-'));
   try {
-    const messages = Number(values.messages);
-    let made = { remote: '', stores: {} as Record<string, string> };
-    const ms = await timed(async () => {
-      made = await makeLongMesh(root, messages, (done) => void process.stderr.write(`  ${done} of ${messages}\n`));
-    });
-    const { remote, stores } = made;
-    say(`${messages} messages went through in ${seconds(ms)}`);
+    if (values.from === undefined) await make(root);
+    const remote = join(measured, 'hub.git');
+    cpSync(join(root, 'hub.git'), remote, { recursive: true });
     describeTips(remote);
     check(remote);
     say(`the shared repository: ${objectsIn(remote)}`);
     stockGit(['gc', '-q'], { cwd: remote });
     say(`after git gc there: ${objectsIn(remote)}`);
-    for (const [name, dir] of Object.entries(stores)) await describeStart(root, name, dir);
+    for (const name of longMeshHandles) await describeStart(measured, name, join(root, name));
     say('a new machine:');
-    const late = await joined(root, remote, 'late', {});
-    await joined(root, remote, 'whole', { historyUpTo: Infinity });
+    const late = await joined(measured, remote, 'late', {});
+    await joined(measured, remote, 'whole', { historyUpTo: Infinity });
     for (const [name, depth] of [
       ['shallow', ['--depth', '1', '--no-single-branch']],
       ['all', []],
     ] as const) {
-      const clone = join(root, `clone-${name}.git`);
+      const clone = join(measured, `clone-${name}.git`);
       const cloned = await timed(() =>
         stockGit(['clone', '-q', '--mirror', '--no-local', ...depth, `file://${remote}`, clone]),
       );
       say(`  git clone --mirror ${depth.join(' ')} in ${seconds(cloned)}: ${objectsIn(clone)}`);
     }
-    await describeStart(root, 'late', late);
+    await describeStart(measured, 'late', late);
     say(`  late: git log shows ${stockGit(['rev-list', '--count', '--all'], { cwd: late })} commits`);
     let fetched = 0;
-    const audited = await timed(async () => (fetched = await audit(root, late)));
+    const audited = await timed(async () => (fetched = await audit(measured, late)));
     check(late);
     say(`  all of the history in ${seconds(audited)}: ${fetched} older commits, each checked; ${objectsIn(late)}`);
   } finally {
-    if (!values.keep) rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(measured, { recursive: true, force: true, maxRetries: 5 });
+    if (!values.keep && values.from === undefined) rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
