@@ -53,8 +53,10 @@ export class Branches {
   /** Where histories end in this store although they go on elsewhere, by machine; empty where all is here. */
   async edges(): Promise<readonly Edge[]> {
     const { objects } = this.#store;
-    const edges = await objects.edges();
-    return edges.size === 0 ? [] : this.#edges.get([...edges].join(), () => edgesOf(objects));
+    const here: Oid[] = [];
+    // One whose commit is still on its way is none yet.
+    for (const oid of await objects.edges()) if (await objects.has(oid)) here.push(oid);
+    return here.length === 0 ? [] : this.#edges.get(here.join(), () => edgesOf(objects, here));
   }
 
   get own(): Handle {

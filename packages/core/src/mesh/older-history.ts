@@ -19,11 +19,11 @@ export interface Edge {
 
 const maxMachineBytes = 32 * 1024;
 
-/** The edges that belong to machines' branches, by their own machine.yaml; one whose commit is not here is none yet. */
-export async function edgesOf(objects: Objects): Promise<Edge[]> {
+/** Those of `commits`, which are edges, that belong to machines' branches: by their own machine.yaml. */
+export async function edgesOf(objects: Objects, commits: readonly Oid[]): Promise<Edge[]> {
   const found: Edge[] = [];
-  for (const commit of await objects.edges()) {
-    const edge = (await objects.has(commit)) ? await describe(objects, commit) : null;
+  for (const commit of commits) {
+    const edge = await describe(objects, commit);
     if (edge !== null) found.push(edge);
   }
   return found.sort((a, b) => (a.machine < b.machine ? -1 : 1));
