@@ -163,6 +163,29 @@ describe('sync', () => {
   });
 });
 
+describe('sync --history', () => {
+  const missing = { older_commits: 40_000, machines: ['laptop'] };
+  const problem = { kind: 'unreachable', message: 'remote origin: nobody answers', fix: 'ask' };
+
+  it('exchanges first, then gets the rest, and says that all is here', async () => {
+    const fetchHistory = { complete: true, fetched: 12, problems: [] };
+    const run = await runStubbed(['sync', '--history'], { results: { fetchHistory } });
+    expect(run.calls.map(([name]) => name)).toEqual(['syncNow', 'fetchHistory', 'close']);
+    expect(run).toMatchObject({ code: 0, err: '' });
+    expect(run.out).toBe('Up to date.\n12 older commits fetched and checked. The whole history is here.\n');
+    const json = await runStubbed(['sync', '--history', '--json'], { results: { fetchHistory } });
+    expect(JSON.parse(json.out)).toEqual({ ...syncOk, history: fetchHistory });
+  });
+
+  it('names what is still missing and why', async () => {
+    const fetchHistory = { complete: false, fetched: 0, history: missing, problems: [problem] };
+    const run = await runStubbed(['sync', '--history'], { results: { fetchHistory } });
+    expect(run.out).toContain('Still missing: 40000 older commits of laptop are not in this store');
+    expect(run.err).toContain('nobody answers');
+    expect((await runStubbed(['sync', '--history', '--watch'])).code).toBe(2);
+  });
+});
+
 describe('sync --watch', () => {
   it('works until it is told to end, and then ends well', async () => {
     const told = new AbortController();
@@ -236,6 +259,19 @@ describe('log', () => {
   it('stops when nobody reads on', async () => {
     const { out, code } = await runStubbed(['log', '--json'], { results: { log }, closesAfter: 2 });
     expect([code, out.trimEnd().split('\n').length]).toEqual([0, 2]);
+  });
+});
+
+describe('log in a store without the older history', () => {
+  const results = {
+    log: [{ event: 'send', subject: 's', at: '2026-12-01T00:00:00.000Z' }],
+    edges: [{ machine: 'laptop' }],
+  };
+
+  it('says on stderr that there is more, unless a limit ended it', async () => {
+    const all = await runStubbed(['log', '--json'], { results });
+    expect(all.err).toBe('warning: older history of laptop is not in this store: git-mesh sync --history gets it\n');
+    expect((await runStubbed(['log', '--json', '--limit', '1'], { results })).err).toBe('');
   });
 });
 

@@ -34,6 +34,7 @@ export function exitCodeOf(name: ErrorName): number {
     case 'mesh_exists':
     case 'conflict':
     case 'bundle_incomplete':
+    case 'history_incomplete':
     case 'cancelled':
     case 'different_mesh':
       return exitCodes.conflict;

@@ -1,4 +1,5 @@
 import type { ProcessIdentity } from './store/ports.js';
+import type { Edge } from './mesh/older-history.js';
 import type * as R from './domain/results.js';
 
 /**
@@ -34,6 +35,6 @@ export interface MeshApi {
   checkout(input: unknown, call: CallOptions): Promise<R.CheckoutResult>;
   status(): Promise<R.StatusResult>;
   doctor(): Promise<R.DoctorResult>;
-  /** Newest first. */
-  log(input: unknown): AsyncIterable<R.EventLine>;
+  /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */
+  log(input: unknown, options?: { onEdge?: (edge: Edge) => void }): AsyncIterable<R.EventLine>;
 }

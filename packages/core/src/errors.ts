@@ -20,6 +20,7 @@ export const errorCodes = {
   mesh_exists: 409,
   conflict: 409,
   bundle_incomplete: 409,
+  history_incomplete: 409,
   cancelled: 409,
   payload_too_large: 413,
   locked: 423,

@@ -31,10 +31,12 @@ export async function behindBranches(
   const behind: BehindBranch[] = [];
   // One for all of a round, so that they go out in one push.
   const dueAt = toIso(clock.now() + nextCarry({ refusals: 0, ...rules }));
+  const cutOff = new Set((await branches.edges()).map(({ machine }) => machine));
   for (const branch of await branches.all()) {
     if (branch.handle === branches.own) continue;
     const tip = there.get(refOf(mesh, branch.handle)) ?? null;
-    if (tip === branch.tip) continue;
+    // Of a branch that is missing there all would have to go out, and this store has only a part.
+    if (tip === branch.tip || (tip === null && cutOff.has(branch.handle))) continue;
     const before = known.find((entry) => entry.handle === branch.handle && entry.there === tip);
     if (before !== undefined) behind.push(before);
     else if (await isBehind(mesh, tip, branch)) {

@@ -1,6 +1,7 @@
 import type {
   Connection,
   ExportResult,
+  HistoryResult,
   ImportResult,
   Logger,
   MembershipResult,
@@ -13,6 +14,7 @@ import type {
 } from '@git-mesh/core';
 import type { ExportOptions } from './bundle/export.js';
 import type { ImportOptions } from './bundle/import.js';
+import type { WholeHistoryOptions } from './whole-history.js';
 
 /** What the front ends (mcp, cli) use: an open mesh with its synchronisation wired in. */
 export interface OpenMesh {
@@ -28,6 +30,8 @@ export interface OpenMesh {
    * `remotes` only those of these names.
    */
   syncNow(options?: { signal?: AbortSignal; remotes?: readonly string[] }): Promise<SyncSummary>;
+  /** Gets the older history that this store lacks, after which `git log` in it shows all; in steps that each last. */
+  fetchHistory(options?: WholeHistoryOptions): Promise<HistoryResult>;
   /** For a command where no worker runs: one bounded round; where a worker is alive: nothing. */
   inlineSync(options: { deadlineMs: number }): Promise<void>;
   /** Writes the mesh, or what is new of it, as a git bundle. */
@@ -66,6 +70,8 @@ export interface JoinOptions extends OpenOptions {
   label?: string;
   /** Everyone may read the remote, and that is meant. */
   allowPublic?: boolean;
+  /** Commits that the mesh may have for its whole history to come along; 2,000 where left out. */
+  historyUpTo?: number;
   onProgress?: (line: string) => void;
 }
 

@@ -3,7 +3,8 @@ import type { Handle, Oid } from '@git-mesh/core';
 import { fetchLimits } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
 import type { Rejected } from './remote-fetch.js';
-import { fetchPack } from './transport/fetch.js';
+import { fetchPack, fetchPart, offersDepth } from './transport/fetch.js';
+import { installPart } from './install-part.js';
 import type { Exchange } from './transport/port.js';
 import { RemoteWords } from './transport/side-band.js';
 
@@ -63,9 +64,19 @@ async function bring(ctx: RoundContext, exchange: Exchange, group: readonly Want
   const there = new Set(exchange.advertised.refs.values());
   const wants = group.map(({ oid }) => oid).filter((oid) => there.has(oid));
   if (wants.length === 0) return;
-  const haves = [...new Set((await refs.list('refs/')).map(({ oid }) => oid))];
-  const pack = await fetchPack(exchange, { wants, haves, signal: ctx.signal, maxBytes: fetchLimits.maxPackBytes });
-  await objects.installPack(pack, { maxObjectBytes: fetchLimits.maxObjectBytes });
+  const here = [...new Set((await refs.list('refs/')).map(({ oid }) => oid))];
+  const edges = await objects.edges();
+  const withDepth = offersDepth(exchange);
+  const brought = await fetchPart(exchange, {
+    wants,
+    // Without edges, a server takes what is named here for whole and leaves out what is not here.
+    haves: edges.size === 0 || withDepth ? here : [],
+    signal: ctx.signal,
+    maxBytes: fetchLimits.maxPackBytes,
+    ...(withDepth ? { edges } : {}),
+    ...(withDepth && ctx.depth !== undefined ? { deepen: { commits: ctx.depth } } : {}),
+  });
+  await installPart(objects, brought);
 }
 
 /** A failure that another choice of branches may not have: the remote's own words, or a limit that was passed. */

@@ -1,4 +1,4 @@
-import { decodeTree, differingRuns, isFolder } from '@git-mesh/core';
+import { MeshError, decodeTree, differingRuns, isFolder } from '@git-mesh/core';
 import type { Objects, Oid } from '@git-mesh/core';
 
 export interface NewObjects {
@@ -10,16 +10,21 @@ export interface NewObjects {
 /**
  * Exactly the objects that commits after `from` (null: from the first) up to `to` brought in. Walks those commits only
  * and reads only folders that changed, so its cost is that of what is new.
+ *
+ * @throws MeshError `history_incomplete` where the history that is here ends on the way.
  */
 export async function newObjects(objects: Objects, from: Oid | null, to: Oid): Promise<Oid[]> {
   return (await newObjectsWithBases(objects, from, to)).oids;
 }
 
 export async function newObjectsWithBases(objects: Objects, from: Oid | null, to: Oid): Promise<NewObjects> {
+  const edges = await objects.edges();
   const commits: { oid: Oid; tree: Oid }[] = [];
   let at: Oid | undefined = to;
   while (at !== undefined && at !== from) {
     const commit: Awaited<ReturnType<Objects['commit']>> = await objects.commit(at);
+    // What lies before it is new to the other side too, and not here.
+    if (edges.has(at)) throw incompleteHistory(at);
     commits.push({ oid: at, tree: commit.tree });
     at = commit.parents[0];
   }
@@ -34,6 +39,13 @@ export async function newObjectsWithBases(objects: Objects, from: Oid | null, to
   }
   return { oids: [...found.oids], bases: found.bases };
 }
+
+const incompleteHistory = (edge: Oid): MeshError =>
+  new MeshError(
+    'history_incomplete',
+    `this store has only the newer part of that history, from commit ${edge.slice(0, 10)} on: get the rest with git-mesh sync --history`,
+    { data: { commit: edge } },
+  );
 
 interface Found {
   oids: Set<Oid>;

@@ -11,6 +11,7 @@ import { clock, random } from './system.js';
 import { syncFacts, syncSummary } from './sync-facts.js';
 import { arrivalOf } from './arrival.js';
 import { sweepLeftovers } from './sweep-leftovers.js';
+import { wholeHistory } from './whole-history.js';
 import { Wake } from './wake.js';
 import { within } from './within.js';
 import { Worker } from './worker.js';
@@ -83,6 +84,10 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
         names = rounds.remotes.filter((remote) => rounds.isUnfinished(remote)).map(({ name }) => name);
       } while (names.length > 0 && performance.now() < until && wanted.signal?.aborted !== true);
       return syncer.summary();
+    },
+    fetchHistory: async (wanted = {}) => {
+      await rounds.refresh();
+      return wholeHistory(mesh, rounds.remotes, wanted);
     },
     inlineSync: async ({ deadlineMs }) => {
       if (!(await syncer.workerAlive())) await syncer.round({ deadlineMs });

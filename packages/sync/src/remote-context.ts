@@ -26,6 +26,8 @@ export interface RoundContext {
   hasSeenOwn?: boolean;
   signal: AbortSignal;
   logger: Logger;
+  /** How many commits are fetched of a branch that is new here, where the remote offers that; all where left out. */
+  depth?: number;
 }
 
 /** Bytes that one fetch may bring, and one object of it. */

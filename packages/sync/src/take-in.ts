@@ -4,25 +4,26 @@ import type { JoinOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { noMeshThere } from './membership.js';
 import { fetchLimits } from './remote-context.js';
+import { fetchHistory } from './history.js';
 import { fetchFrom } from './remote-fetch.js';
 import type { SetupRemote } from './remotes.js';
 import { setupContext } from './setup-context.js';
-import { fetchPack } from './transport/fetch.js';
+import { fetchPack, infiniteDepth } from './transport/fetch.js';
 import type { Advertisement, Transport } from './transport/port.js';
-import { watchedTransport, withHeartbeat } from './watched-transport.js';
+import { idleMs, watchedTransport, withHeartbeat } from './watched-transport.js';
 
-/** A large mesh over a slow line takes its time: what ends it is silence. */
-const idleMs = 25_000;
 const longestMs = 6 * 3_600_000;
+/** Commits: a mesh with no more of them has its whole history on every machine. */
+const wholeUpTo = 2_000;
 
 /**
- * Fetches a mesh into a store that is being made. `accept` sees the charter before anything else is fetched.
+ * Fetches a mesh into a store that is being made: what is live of it, and its history where that is short. `accept` sees the charter before anything else is fetched.
  * @throws what `accept` throws, and what a fetch does.
  */
 export async function takeIn(
   store: Store,
   remote: SetupRemote,
-  options: Pick<JoinOptions, 'logger' | 'onProgress'> & {
+  options: Pick<JoinOptions, 'logger' | 'onProgress' | 'historyUpTo'> & {
     there: Advertisement;
     accept: (charter: CharterRecord) => void;
   },
@@ -36,7 +37,14 @@ export async function takeIn(
     options.accept(await fetchCharter(store, transport, tip, signal));
     const mesh = setupContext(store, options);
     const ctx = { mesh, remote: { name: 'origin', url: remote.url, transport }, signal, logger: options.logger };
-    await withHeartbeat(options.onProgress, 'fetching the mesh and checking it', () => fetchFrom(ctx, []));
+    await withHeartbeat(options.onProgress, 'fetching the mesh and checking it', async () => {
+      // The tips hold all that is live, and tell how long the histories are.
+      await fetchFrom({ ...ctx, depth: 1 }, []);
+      const older = (await mesh.branches.edges()).reduce((sum, edge) => sum + edge.older, 0);
+      if (older > (options.historyUpTo ?? wholeUpTo)) return;
+      const { problems } = await fetchHistory(ctx, { commitsAtOnce: infiniteDepth });
+      for (const { message } of problems) options.logger.warn(message);
+    });
   } finally {
     done();
   }

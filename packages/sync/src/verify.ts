@@ -111,7 +111,9 @@ async function walk(options: {
   let commit = await objects.commit(to);
   let expected = seqOf(commit) ?? 0;
   if (expected <= base) {
-    return (await isAncestor(objects, to, accepted)) ? { kind: 'behind' } : rewritten(accepted);
+    if (await isAncestor(objects, to, accepted)) return { kind: 'behind' };
+    // Older than all that is here of the branch: nothing tells it from one that was rewritten, and nothing moves.
+    return (await reachesEdge(objects, accepted, expected)) ? { kind: 'behind' } : rewritten(accepted);
   }
   const commits: Oid[] = [];
   for (let at = to; at !== accepted; expected -= 1) {
@@ -125,6 +127,18 @@ async function walk(options: {
   }
   if (expected !== base) return foreign(to, `its Mesh-Seq does not count the commits since ${base}`);
   return { kind: 'advance', machine, commits: commits.reverse() };
+}
+
+/** Whether the history of `tip` that is here ends above the counter `seq`. */
+async function reachesEdge(objects: Objects, tip: Oid, seq: number): Promise<boolean> {
+  const edges = await objects.edges();
+  for (let at: Oid | undefined = tip, steps = 0; at !== undefined && steps <= maxCommits; steps++) {
+    const commit: CommitObject = await objects.commit(at);
+    if ((seqOf(commit) ?? 0) <= seq) return false;
+    if (edges.has(at)) return true;
+    at = commit.parents[0];
+  }
+  return false;
 }
 
 function unreadable(error: unknown): Reject {

@@ -1,6 +1,8 @@
 import { MeshError } from '@git-mesh/core';
 import type { Exchange, Transport } from './transport/port.js';
 
+/** A large mesh over a slow line takes its time: what ends it is silence. */
+export const idleMs = 25_000;
 const tellEveryMs = 500;
 const mebibyte = 1024 * 1024;
 

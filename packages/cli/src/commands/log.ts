@@ -18,6 +18,10 @@ interface LogFlags {
   limit?: number;
 }
 
+/** For people who take the end of the log for the beginning of the mesh. */
+const endsHere = (machines: readonly string[]): string =>
+  `older history of ${machines.join(', ')} is not in this store: git-mesh sync --history gets it`;
+
 export function registerLog(program: Command, cli: Cli): void {
   program
     .command('log')
@@ -45,15 +49,21 @@ export function registerLog(program: Command, cli: Cli): void {
       cli.run(command, (call) =>
         call.withMesh(async (mesh) => {
           const { agent, machine, repo, type, since, until, grep, unacked, limit } = flags;
-          const events = mesh.api.log(defined({ agent, machine, repo, type, since, until, grep, unacked, limit }));
+          const cut = new Set<string>();
+          const input = defined({ agent, machine, repo, type, since, until, grep, unacked, limit });
+          const onEdge = ({ machine: handle }: { machine: string }): void => void cut.add(handle);
+          const events = mesh.api.log(input, { onEdge });
           const { logLine } = await import('../views/log.js');
           const context = await call.viewContext();
           const { stdout } = call.runtime;
+          let shown = 0;
           for await (const event of events) {
             await stdout.write(call.globals.json === true ? jsonLine(event) : `${logLine(event, context)}\n`);
+            shown += 1;
             // Nobody reads on (`| head`): the rest of the history need not be walked.
             if (stdout.closed) break;
           }
+          if (cut.size > 0 && shown !== limit && !stdout.closed) await call.warn(endsHere([...cut].sort()));
           return exitCodes.done;
         }),
       ),

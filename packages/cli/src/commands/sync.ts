@@ -1,6 +1,8 @@
 import type { SyncSummary } from '@git-mesh/core';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.js';
+import { defined } from '../defined.js';
 import { exitCodes } from '../exit-code.js';
 import { examples } from '../help-text.js';
 import type { Invocation } from '../invocation.js';
@@ -22,6 +24,17 @@ const once = (call: Invocation): Promise<number> =>
     const summary = await mesh.syncNow({ signal: call.runtime.interruption() });
     const { syncView } = await import('../views/sync.js');
     await call.show(summary, syncView);
+    return syncExitCode(summary);
+  });
+
+/** First the exchange: of a branch whose tip there is not here, nothing older can be asked for. */
+const withHistory = (call: Invocation): Promise<number> =>
+  call.withMesh(async (mesh) => {
+    const signal = call.runtime.interruption();
+    const summary = await mesh.syncNow({ signal });
+    const history = await mesh.fetchHistory({ signal, ...defined({ onProgress: call.onProgress }) });
+    const { historyView } = await import('../views/history.js');
+    await call.show({ ...summary, history }, historyView);
     return syncExitCode(summary);
   });
 
@@ -50,14 +63,21 @@ export function registerSync(program: Command, cli: Cli): void {
     .summary('exchange with the remotes now, or keep doing so')
     .description(
       'Fetch what others wrote and push what is queued, at once and from every remote. With --watch, stay and do it ' +
-        'whenever something changes, until interrupted. Exits 5 when a remote did not answer or refused.',
+        'whenever something changes, until interrupted. With --history, get what this store lacks of the history too; ' +
+        'what was broken off goes on the next time. Exits 5 when a remote did not answer or refused.',
     )
-    .option('--watch', 'stay, and exchange whenever something changes')
+    .addOption(new Option('--watch', 'stay, and exchange whenever something changes').conflicts('history'))
+    .option('--history', 'also get the older history that joining left out, for an audit')
     .addHelpText(
       'after',
-      examples(['git-mesh sync', 'one exchange now'], ['git-mesh sync --watch', 'a resident worker without an agent']),
+      examples(
+        ['git-mesh sync', 'one exchange now'],
+        ['git-mesh sync --watch', 'a resident worker without an agent'],
+        ['git-mesh sync --history', 'all of the audit log, on this machine too'],
+      ),
     )
-    .action((flags: { watch?: boolean }, command: Command) =>
-      cli.run(command, flags.watch === true ? forAsLongAsItRuns : once, { noisy: flags.watch === true }),
-    );
+    .action((flags: { watch?: boolean; history?: boolean }, command: Command) => {
+      const body = flags.watch === true ? forAsLongAsItRuns : flags.history === true ? withHistory : once;
+      return cli.run(command, body, { noisy: flags.watch === true });
+    });
 }

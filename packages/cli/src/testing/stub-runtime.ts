@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream';
-import type { Connection, ExportResult, ImportResult, MeshApi, SyncSummary } from '@git-mesh/core';
+import type { Connection, Edge, ExportResult, HistoryResult, ImportResult, MeshApi, SyncSummary } from '@git-mesh/core';
 import type { OpenMesh } from '@git-mesh/sync';
 import type { MeshAccess } from '../mesh-access.js';
 import { OutputError } from '../process-sink.js';
@@ -83,8 +83,9 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
   const names = ['checkin', 'agents', 'send', 'inbox', 'ack', 'sent', 'checkout', 'status', 'doctor'];
   const api = {
     ...Object.fromEntries(names.map((name) => [name, useCase(name)])),
-    async *log(input: unknown) {
+    async *log(input: unknown, { onEdge }: { onEdge?: (edge: Edge) => void } = {}) {
       note('log', input);
+      for (const edge of (results['edges'] ?? []) as Edge[]) onEdge?.(edge);
       for (const event of (results['log'] ?? []) as unknown[]) yield await Promise.resolve(event);
     },
   } as unknown as MeshApi; // The results are whatever the test gives.
@@ -103,6 +104,7 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
       note('syncNow');
       return Promise.resolve((results['syncNow'] as SyncSummary | undefined) ?? syncOk);
     },
+    fetchHistory: (wanted) => useCase('fetchHistory')(wanted) as Promise<HistoryResult>,
     inlineSync: ({ deadlineMs }) =>
       new Promise((resolve) => {
         note('inlineSync', deadlineMs);

@@ -1,5 +1,6 @@
 import type { DoctorResult } from '@git-mesh/core';
 import type { Render } from '../view.js';
+import { missingHistory } from './history.js';
 import { problemLines } from './problems.js';
 
 export const doctorView: Render<DoctorResult> = (result, context) => {
@@ -7,5 +8,6 @@ export const doctorView: Render<DoctorResult> = (result, context) => {
   const count = result.problems.length;
   const heading = result.ok ? style.green('All well.') : `${count} problem${count === 1 ? '' : 's'}:`;
   // Problems that are none of this machine's making may be listed while all is well here.
-  return { text: [heading, ...problemLines(result.problems, context)].join('\n'), kind: 'answer' };
+  const note = result.history === undefined ? [] : [`No problem: ${missingHistory(result.history)}.`];
+  return { text: [heading, ...problemLines(result.problems, context), ...note].join('\n'), kind: 'answer' };
 };

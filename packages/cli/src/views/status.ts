@@ -3,6 +3,7 @@ import type { RemoteStatus, StatusResult } from '@git-mesh/core';
 import { counted } from '../counted.js';
 import { relativeTime } from '../relative-time.js';
 import type { Render, ViewContext } from '../view.js';
+import { missingHistory } from './history.js';
 import { problemLines } from './problems.js';
 
 /** A remote and how the last exchange with it went. */
@@ -44,6 +45,7 @@ export const statusView: Render<StatusResult> = (status, context) => {
     `agents   ${status.agents.alive} alive, ${status.agents.known} known`,
     `journal  ${counted(status.journal.entries, 'entry', 'entries')}, last message #${status.journal.highest}`,
   ];
+  if (status.history !== undefined) lines.push(`history  ${missingHistory(status.history)}`);
   // What is wrong with a remote stands with the remote.
   const said = new Set(
     status.remotes.flatMap(({ name, error }) => (error === null ? [] : [`remote ${name}: ${error.message}`])),

@@ -227,11 +227,31 @@ export interface StatusResult {
   remotes: RemoteStatus[];
   agents: { alive: number; known: number };
   journal: { highest: number; entries: number };
+  /** Only where machines' older commits are not in this store. */
+  history?: PartialHistory;
+  problems: Problem[];
+}
+
+/** What a machine that joined a long mesh has not fetched: nothing live is in it. */
+export interface PartialHistory {
+  older_commits: number;
+  machines: Handle[];
+}
+
+/** What came of asking for the whole history. */
+export interface HistoryResult {
+  complete: boolean;
+  /** Commits that passed the checks and came to the history here. */
+  fetched: number;
+  /** What is still missing. */
+  history?: PartialHistory;
   problems: Problem[];
 }
 
 export interface DoctorResult {
   ok: boolean;
+  /** As in {@link StatusResult}; no problem. */
+  history?: PartialHistory;
   problems: Problem[];
 }
 

@@ -21,6 +21,7 @@ export async function ackedBefore(
   const found = new Set<Ulid>();
   const now = ctx.clock.now();
   const since = Math.min(...entries.map((entry) => arrivedAt(entry, now))) - toleranceMs;
+  const edges = await ctx.store.objects.edges();
   let next: Branch['tip'] | undefined = branch.tip;
   for (let steps = 0; next !== undefined && steps < maxSteps && found.size < wanted.size; steps++) {
     const commit = await ctx.store.objects.commit(next);
@@ -29,7 +30,7 @@ export async function ackedBefore(
     if (event?.event === 'ack' && event.agent?.toLowerCase() === key) {
       for (const id of event.messages) if (wanted.has(id)) found.add(id);
     }
-    next = commit.parents[0];
+    next = edges.has(next) ? undefined : commit.parents[0];
   }
   return found;
 }

@@ -11,16 +11,19 @@ export function seqOf(commit: CommitObject): number | null {
   return parseCommitMessage(commit.message)?.seq ?? null;
 }
 
-/** Only along single parents, down to the counter of `older`. */
+/**
+ * Only along single parents, down to the counter of `older`. False also where the history that is here ends before it.
+ */
 export async function isAncestor(objects: Objects, older: Oid, newer: Oid): Promise<boolean> {
   const stop = seqOf(await objects.commit(older)) ?? 0;
+  const edges = await objects.edges();
   let at = newer;
   for (let steps = 0; steps <= maxCommits; steps++) {
     if (at === older) return true;
     const commit = await objects.commit(at);
     const [parent] = commit.parents;
     const seq = seqOf(commit);
-    if (parent === undefined || seq === null || seq <= stop) return false;
+    if (parent === undefined || edges.has(at) || seq === null || seq <= stop) return false;
     at = parent;
   }
   return false;
@@ -49,14 +52,15 @@ const maxWalk = 1_000_000;
 
 /**
  * The commits after `older` (null: from the first) up to `newer`, oldest first, along single parents; null where `newer`
- * does not go on from `older`.
+ * does not go on from `older`, and where the history that is here ends on the way.
  */
 export async function commitsBetween(objects: Objects, older: Oid | null, newer: Oid): Promise<Oid[] | null> {
   const stop = older === null ? 0 : (seqOf(await objects.commit(older)) ?? 0);
+  const edges = await objects.edges();
   const found: Oid[] = [];
   let at: Oid | undefined = newer;
   while (at !== undefined && at !== older) {
-    if (found.length >= maxWalk) return null;
+    if (found.length >= maxWalk || edges.has(at)) return null;
     found.push(at);
     const commit: CommitObject = await objects.commit(at);
     // The counter tells early where another history was taken; the first commits of a charter carry none.

@@ -11,6 +11,8 @@ import { MeshError } from '../errors.js';
 import type { Store } from '../store/store.js';
 import { TipMessages } from './in-tip.js';
 import { Memo } from './memo.js';
+import { edgesOf } from './older-history.js';
+import type { Edge } from './older-history.js';
 import type { Received } from './receipts.js';
 import { regularFiles } from './tree-files.js';
 
@@ -39,12 +41,22 @@ export class Branches {
   readonly nextDue: Memo<EpochMillis> = new Memo<EpochMillis>();
   /** Senders whose receipts are missing, while neither tip nor journal move. */
   readonly unstated: Memo<readonly Received[]> = new Memo<readonly Received[]>();
+  readonly #edges = new Memo<readonly Edge[]>();
   readonly #byTip = new Map<Oid, Branch>();
   readonly #presence = new Map<Oid, PresenceRecord | null>();
 
   constructor(store: Store) {
     this.#store = store;
     this.messages = new TipMessages(store.objects);
+  }
+
+  /** Where histories end in this store although they go on elsewhere, by machine; empty where all is here. */
+  async edges(): Promise<readonly Edge[]> {
+    const { objects } = this.#store;
+    const here: Oid[] = [];
+    // One whose commit is still on its way is none yet.
+    for (const oid of await objects.edges()) if (await objects.has(oid)) here.push(oid);
+    return here.length === 0 ? [] : this.#edges.get(here.join(), () => edgesOf(objects, here));
   }
 
   get own(): Handle {

@@ -14,6 +14,7 @@ import {
   examineOwnership,
   examineRefLock,
 } from './examine-store.js';
+import { partialHistory } from './status.js';
 import type { SyncFacts } from './status.js';
 
 /**
@@ -40,7 +41,17 @@ export async function doctor(ctx: MeshContext, facts: () => Promise<SyncFacts>):
       problems.set([problem.kind, problem.machine, problem.path, problem.message].join('\0'), problem);
     }
   }
-  return { ok: problems.size === 0, problems: [...problems.values()] };
+  return { ok: problems.size === 0, ...(await historyOrNothing(ctx)), problems: [...problems.values()] };
+}
+
+/** What keeps it from being read is one of the problems. */
+async function historyOrNothing(ctx: MeshContext): ReturnType<typeof partialHistory> {
+  try {
+    return await partialHistory(ctx);
+  } catch (error) {
+    if (error instanceof MeshError) return {};
+    throw error;
+  }
 }
 
 async function examineBranches(ctx: MeshContext): Promise<Problem[]> {

@@ -13,6 +13,7 @@ import type { JournalView, MessageEntry } from '../store/ports.js';
 import { verifySshSignature } from '../store/ssh-signature.js';
 import { readCharter } from './charter.js';
 import type { MeshContext } from './context.js';
+import type { Edge } from './older-history.js';
 
 interface Head {
   handle: Handle;
@@ -21,13 +22,18 @@ interface Head {
   commit: CommitObject;
 }
 
+export interface LogOptions {
+  /** Called with each machine's edge that the log came to: what is older is not in this store. */
+  onEdge?: (edge: Edge) => void;
+}
+
 /** Every machine's commits as one log, newest first by commit time, each branch in its own order. */
-export async function* log(ctx: MeshContext, input: unknown): AsyncGenerator<EventLine> {
+export async function* log(ctx: MeshContext, input: unknown, options: LogOptions = {}): AsyncGenerator<EventLine> {
   const wanted = parseLogInput(input, { now: ctx.clock.now() });
   const journal = await ctx.store.journal.view();
   const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
   let left = wanted.limit ?? Infinity;
-  for await (const { handle, key, oid, commit } of newestFirst(ctx, wanted)) {
+  for await (const { handle, key, oid, commit } of newestFirst(ctx, wanted, options)) {
     if (wanted.since !== undefined && commit.committer.at < wanted.since) return;
     if (wanted.until !== undefined && commit.committer.at > wanted.until) continue;
     const said = parseCommitMessage(commit.message);
@@ -42,7 +48,8 @@ export async function* log(ctx: MeshContext, input: unknown): AsyncGenerator<Eve
   }
 }
 
-async function* newestFirst(ctx: MeshContext, wanted: LogInput): AsyncGenerator<Head> {
+async function* newestFirst(ctx: MeshContext, wanted: LogInput, { onEdge }: LogOptions): AsyncGenerator<Head> {
+  const edges = await ctx.branches.edges();
   const heads: Head[] = [];
   for (const branch of await ctx.branches.all()) {
     if (wanted.machine !== undefined && branch.handle !== wanted.machine) continue;
@@ -56,7 +63,9 @@ async function* newestFirst(ctx: MeshContext, wanted: LogInput): AsyncGenerator<
     yield newest;
     const [parent] = newest.commit.parents;
     const index = heads.indexOf(newest);
-    if (parent === undefined) heads.splice(index, 1);
+    const edge = edges.find(({ commit }) => commit === newest.oid);
+    if (edge !== undefined) onEdge?.(edge);
+    if (parent === undefined || edge !== undefined) heads.splice(index, 1);
     else heads[index] = { ...newest, oid: parent, commit: await ctx.store.objects.commit(parent) };
   }
 }

@@ -24,6 +24,6 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     checkout: (input, call) => checkout(ctx, input, call),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
-    log: (input) => log(ctx, input),
+    log: (input, options) => log(ctx, input, options),
   };
 }

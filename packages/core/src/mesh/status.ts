@@ -1,4 +1,4 @@
-import type { Problem, RemoteStatus, StatusResult } from '../domain/results.js';
+import type { PartialHistory, Problem, RemoteStatus, StatusResult } from '../domain/results.js';
 import { examineWriting } from '../store/examine-folder.js';
 import { agentsOn } from './agents.js';
 import type { MeshContext } from './context.js';
@@ -31,10 +31,19 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
     remotes: facts.remotes,
     agents: { alive, known },
     journal: { highest: view.highest, entries: view.messages.length },
+    ...(await partialHistory(ctx)),
     problems: [
       ...facts.problems,
       ...(await examineOwnership(ctx)),
       ...(await examineWriting(dir, { fs: ctx.store.fs })),
     ],
   };
+}
+
+/** Empty where all of every machine's history is here. */
+export async function partialHistory({ branches }: MeshContext): Promise<{ history?: PartialHistory }> {
+  const edges = await branches.edges();
+  if (edges.length === 0) return {};
+  const older = edges.reduce((sum, edge) => sum + edge.older, 0);
+  return { history: { older_commits: older, machines: [...new Set(edges.map(({ machine }) => machine))] } };
 }

@@ -22,6 +22,7 @@ import { publishPack } from './pack-publish.js';
 import { encodePack, packFiles } from './pack-write.js';
 import type { PackPart } from './pack-write.js';
 import type { Objects } from './ports.js';
+import { ShallowFile } from './shallow-file.js';
 
 /** The deltas of a pack of no more objects than this are resolved. */
 const maxUnpacked = 200;
@@ -42,6 +43,7 @@ export class StoreObjects implements Objects {
   readonly #packed: PackedObjects;
   readonly #packFolder: string;
   readonly #quarantine: string;
+  readonly #shallow: ShallowFile;
   readonly #raw = new BoundedCache<Oid, GitObject>(maxCachedBytes);
   readonly #commits = new BoundedCache<Oid, CommitObject>(maxCachedBytes);
   readonly #trees = new BoundedCache<Oid, readonly TreeEntry[]>(maxCachedBytes);
@@ -58,6 +60,7 @@ export class StoreObjects implements Objects {
     this.#packs = new PackIndexes(fs, this.#packFolder);
     this.#packed = new PackedObjects(fs, this.#packFolder, this.#packs);
     this.#quarantine = join(gitdir, 'mesh', 'incoming');
+    this.#shallow = new ShallowFile(fs, gitdir);
   }
 
   async read(oid: Oid): Promise<GitObject> {
@@ -132,8 +135,17 @@ export class StoreObjects implements Objects {
       return;
     }
     const objects = await unpack(pack, { ...limits, readBase });
-    await requireComplete(objects, async (oid) => this.#known.has(oid) || (await this.has(oid)));
+    const edges = await this.#shallow.read();
+    await requireComplete(objects, { edges, has: async (oid) => this.#known.has(oid) || (await this.has(oid)) });
     await this.#add(objects);
+  }
+
+  async edges(): Promise<ReadonlySet<Oid>> {
+    return this.#shallow.read();
+  }
+
+  async moveEdges(change: { add?: Iterable<Oid>; remove?: Iterable<Oid> }): Promise<void> {
+    await this.#shallow.move(change);
   }
 
   async isScattered(): Promise<boolean> {

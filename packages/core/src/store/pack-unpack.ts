@@ -51,23 +51,27 @@ export async function unpack(
   return [...byId.values()];
 }
 
-/** @throws MeshError `protocol_error` when an object names one that is neither here nor, by `has`, in the store. */
+/**
+ * @throws MeshError `protocol_error` when an object names one that is neither here nor, by `has`, in the store. The
+ * parents of `edges` may be missing.
+ */
 export async function requireComplete(
   objects: readonly NewObject[],
-  has: (oid: Oid) => Promise<boolean>,
+  { edges, has }: { edges: ReadonlySet<Oid>; has: (oid: Oid) => Promise<boolean> },
 ): Promise<void> {
   const here = new Set(objects.map(({ oid }) => oid));
-  const outside = new Set(objects.flatMap(linksOf).filter((oid) => !here.has(oid)));
+  const links = objects.flatMap((object) => linksOf(object, edges.has(object.oid)));
+  const outside = new Set(links.filter((oid) => !here.has(oid)));
   for (const oid of outside) {
     if (!(await has(oid))) throw badPack(`it is incomplete: object ${oid} is neither in it nor in the store`);
   }
 }
 
-function linksOf({ type, data }: NewObject): Oid[] {
+function linksOf({ type, data }: NewObject, isEdge: boolean): Oid[] {
   try {
     if (type === 'commit') {
       const { tree, parents } = decodeCommit(data);
-      return [...parents, tree];
+      return isEdge ? [tree] : [...parents, tree];
     }
     // A gitlink's commit is in another repository.
     if (type === 'tree') return decodeTree(data).flatMap(({ mode, oid }) => (mode === '160000' ? [] : [oid]));

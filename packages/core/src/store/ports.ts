@@ -27,11 +27,23 @@ export interface Objects {
    */
   pack(oids: readonly Oid[], bases?: ReadonlyMap<Oid, Oid>): Promise<Uint8Array>;
   /**
-   * Takes in a pack that came from outside: checks its trailer and that every object in it resolves, then makes its
+   * Takes in a pack that came from outside: checks its trailer and that every object in it resolves (but for parents of
+   * {@link Objects.edges}), then makes its
    * objects durable (as a pack without deltas when few, else as the pack that came). Nothing is visible before the check.
    * @throws MeshError `protocol_error` for a bad, cut or incomplete pack, `payload_too_large` past `maxBytes` unpacked.
    */
   installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void>;
+  /**
+   * The commits at which the history that is here ends although it goes on elsewhere (git's `shallow` file): a walk along
+   * parents stops at them. Empty for a store with all of its history. Read anew each time, cheaply.
+   */
+  edges(): Promise<ReadonlySet<Oid>>;
+  /**
+   * Atomic and durable. Do not reorder: an edge is added before its commit comes, and removed once what lies before it
+   * is here.
+   * @throws MeshError `locked` when another process (git's, too) changes them for over 2 s.
+   */
+  moveEdges(change: { add?: Iterable<Oid>; remove?: Iterable<Oid> }): Promise<void>;
   /** Whether there are small packs enough for {@link Objects.consolidate} to join. */
   isScattered(): Promise<boolean>;
   /** Joins small packs once there are many; cheap while there are few. Only under the store lock. */

@@ -47,6 +47,7 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       log.push({ name: 'startWorker' });
     },
     syncNow: () => Promise.resolve(samples.syncOk),
+    fetchHistory: () => Promise.resolve({ complete: true, fetched: 0, problems: [] }),
     inlineSync: () => Promise.resolve(),
     exportBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, left_out: [] }),
     importBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, arrived: 0, rejected: [] }),

@@ -60,6 +60,11 @@ function statusText(result: StatusResult | NoMeshStatus, context: TextContext): 
       : `Worker: process ${worker.pid}, started ${ageText(worker.since, context.nowMs)}.`,
     ...(result.remotes.length === 0 ? ['No remote: a mesh of this machine alone.'] : []),
     ...result.remotes.flatMap((remote) => remoteLines(remote, context)),
+    ...(result.history === undefined
+      ? []
+      : [
+          `Older history, which holds nothing live, was not fetched: ${counted(result.history.older_commits, 'commit')}.`,
+        ]),
     result.problems.length === 0
       ? 'No problems.'
       : `${counted(result.problems.length, 'problem')} (\`git-mesh doctor\` says more):`,
@@ -105,6 +110,7 @@ export const agentMeshStatus: MeshTool<StatusResult | NoMeshStatus> = {
     ),
     agents: objectOf({ alive: integer, known: integer }),
     journal: objectOf({ highest: integer, entries: integer }),
+    history: objectOf({}),
     problems: listOf(objectOf({ kind: text, machine: text, path: text, message: text, fix: text })),
     next: text,
   }),

@@ -45,7 +45,8 @@ const progressEvery = 5_000;
  * Writes the mesh as it is here into a bundle that stock git reads: every accepted branch and the charter. With
  * `sinceLast`, what the last export of that name had is left out and made a prerequisite; nothing new makes no file.
  *
- * @throws MeshError `invalid_argument`, `payload_too_large`, `cancelled`, and what {@link fileError} makes of the disk's errors: then
+ * @throws MeshError `history_incomplete` where a branch would have to go in whole and only its newer part is here,
+ * `invalid_argument`, `payload_too_large`, `cancelled`, and what {@link fileError} makes of the disk's errors: then
  * a file that was there before is still there as it was.
  */
 export async function exportBundle(mesh: MeshContext, options: ExportOptions): Promise<ExportResult> {
@@ -92,11 +93,21 @@ async function collect(mesh: MeshContext, known: Tips): Promise<Chosen> {
       chosen.parts.push({ ref, tip, base, handle });
     } catch (error) {
       if (!(error instanceof MeshError) || handle === null || handle === own.handle) throw error;
+      // Not damage: whoever joins from it would lack what every other machine has.
+      if (error.errorName === 'history_incomplete') throw cannotExport(handle, error);
       chosen.left_out.push({ machine: handle, message: visibleText(error.message, { maxLength: 300 }) });
     }
   }
   return chosen;
 }
+
+const cannotExport = (handle: Handle, cause: MeshError): MeshError =>
+  new MeshError(
+    'history_incomplete',
+    `nothing was exported: this store has only the newer part of the history of ${handle}, and a bundle of a mesh is whole. ` +
+      'Get the rest first with git-mesh sync --history',
+    { data: cause.data, cause },
+  );
 
 /** A branch that was put back from elsewhere goes whole: a prerequisite that is not its ancestor would spare nothing. */
 async function isBase(objects: Objects, older: Oid, newer: Oid): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { MeshError, branchRef, charterRef, toIso, visibleText } from '@git-mesh/core';
 import type { Branch, Handle, ImportResult, MeshContext, Oid, RefName, RemoteState, Store } from '@git-mesh/core';
+import { settleHistory } from '../history.js';
 import { journalArrivals } from '../journal-arrivals.js';
 import type { Rejected } from '../remote-fetch.js';
 import type { RemoteStates } from '../remote-states.js';
@@ -120,6 +121,7 @@ async function takeIn(
   await requireSameMesh(store, here);
   onProgress?.(`checking ${here.size} branches`);
   const rejected = [...(await acceptBundle(mesh, here, known)), ...absent];
+  for (const { message } of (await settleHistory(mesh)).problems) mesh.logger.warn(message);
   // A bundle says nothing of branches that are not in it: what is known of them stays.
   const elsewhere = known.filter(({ handle }) => !refs.has(branchRef(store.config.ref_prefix, handle as Handle)));
   const named = new Set(rejected.map(({ handle }) => handle));

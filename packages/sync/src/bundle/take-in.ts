@@ -20,7 +20,8 @@ export async function takeInPack(
   const { objects } = store;
   const missing: Oid[] = [];
   for (const oid of refs.values()) if (!(await objects.has(oid))) missing.push(oid);
-  if (missing.length === 0) {
+  // Of a history that is not whole here, it may hold the rest.
+  if (missing.length === 0 && (await objects.edges()).size === 0) {
     await reader.check();
   } else {
     onProgress?.('reading the bundle');

@@ -2,7 +2,7 @@ import { MeshError } from '@git-mesh/core';
 import type { ErrorName, Oid, RefName } from '@git-mesh/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitFixture } from '../testing/git-fixture.js';
-import { fetchPack } from './fetch.js';
+import { fetchPack, fetchPart, offersDepth } from './fetch.js';
 import type { Exchange, Service, Transport } from './port.js';
 import { pushRefs } from './push.js';
 
@@ -93,6 +93,42 @@ export function transportContract(name: string, make: (fixture: GitFixture) => T
         maxBytes,
       });
       expect(Buffer.from(nothing).readUInt32BE(8)).toBe(0);
+    });
+
+    it('fetches the newest commits alone, then goes on from there, then gets what lies before', async () => {
+      let tip = fixture.commit(remote, 'one');
+      for (const n of [2, 3, 4, 5]) tip = fixture.commit(remote, `file ${n}`, [tip]);
+      fixture.setRef(remote, studio, tip);
+      const exchange = await open('git-upload-pack');
+      expect(offersDepth(exchange, { beyondEdges: true })).toBe(true);
+      const newest = await fetchPart(exchange, { wants: [tip], haves: [], signal, maxBytes, deepen: { commits: 1 } });
+      expect(newest.edges).toEqual([tip]);
+      expect(Buffer.from(newest.pack).readUInt32BE(8)).toBe(3);
+      // What stood in the history before and comes back is not here: only a named edge tells the server so.
+      const next = fixture.commit(remote, 'one', [tip]);
+      fixture.setRef(remote, studio, next);
+      fixture.git(['-C', remote, 'repack', '-adbq']);
+      const edges = [tip];
+      const later = await fetchPart(await open('git-upload-pack'), {
+        wants: [next],
+        haves: [tip],
+        signal,
+        maxBytes,
+        edges,
+      });
+      expect(Buffer.from(later.pack).readUInt32BE(8)).toBe(3);
+      const deepen = { commits: 2, beyondEdges: true };
+      const older = await fetchPart(await open('git-upload-pack'), {
+        wants: [next],
+        haves: [next],
+        signal,
+        maxBytes,
+        edges,
+        deepen,
+      });
+      const [, , third] = fixture.git(['-C', remote, 'rev-list', tip]).split('\n');
+      expect(older.edges).toEqual([third]);
+      expect(Buffer.from(older.pack).readUInt32BE(8)).toBe(6);
     });
 
     it('sends many haves without blocking', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MeshError } from '@git-mesh/core';
+import { MeshError, isOid } from '@git-mesh/core';
 import type { Oid } from '@git-mesh/core';
 import { abortsExchange } from './abort.js';
 import { encodePacket, flushPacket, PacketReader, packetText } from './pkt-line.js';
@@ -15,6 +15,31 @@ export interface FetchOptions {
   signal: AbortSignal;
   /** What the pack may measure at most, in bytes. */
   maxBytes: number;
+  /** The commits at which the history that is here ends. */
+  edges?: Iterable<Oid>;
+  /**
+   * Asks for only so many commits: of each want's history, or with `beyondEdges` of what lies before each edge. The
+   * server must offer it, see {@link offersDepth}.
+   */
+  deepen?: { commits: number; beyondEdges?: boolean };
+}
+
+export interface FetchedPack {
+  pack: Uint8Array;
+  /** The commits at which the server says that it cut the history off; the server's word alone. */
+  edges: Oid[];
+}
+
+/** git's own for "all of it". */
+export const infiniteDepth = 0x7fff_ffff;
+
+/** Whether a part of the history may be asked for, and whether edges may be named: git's servers have since 1.5. */
+export function offersDepth(
+  { advertised }: Exchange,
+  { beyondEdges = false }: { beyondEdges?: boolean } = {},
+): boolean {
+  const { capabilities } = advertised;
+  return capabilities.has('shallow') && (!beyondEdges || capabilities.has('deepen-relative'));
 }
 
 /**
@@ -25,20 +50,30 @@ export interface FetchOptions {
  * @throws MeshError `protocol_error` for anything that is not exactly one whole pack (with the server's words where it
  * said any), `payload_too_large` past `maxBytes`, `deadline` when a signal fires, and what the transport throws.
  */
-export async function fetchPack(exchange: Exchange, options: FetchOptions): Promise<Uint8Array> {
-  const { wants, haves, signal, maxBytes } = options;
+export async function fetchPack(
+  exchange: Exchange,
+  options: Omit<FetchOptions, 'edges' | 'deepen'>,
+): Promise<Uint8Array> {
+  return (await fetchPart(exchange, options)).pack;
+}
+
+/** {@link fetchPack} for a store that has, or is to have, only a part of the history. */
+export async function fetchPart(exchange: Exchange, options: FetchOptions): Promise<FetchedPack> {
+  const { wants, signal, maxBytes, deepen } = options;
   if (wants.length === 0) throw new RangeError('nothing is wanted');
-  const request = fetchRequest(exchange.advertised.capabilities, wants, haves);
+  const request = fetchRequest(exchange.advertised.capabilities, options);
   return abortsExchange(exchange, signal, async () => {
     const packets = new PacketReader(exchange.post(request));
+    const edges = deepen === undefined ? [] : await readEdges(packets);
     await readAcknowledgement(packets);
     const pack = await readPack(packets, maxBytes);
     checkPack(pack);
-    return pack;
+    return { pack, edges };
   });
 }
 
-function fetchRequest(capabilities: ReadonlySet<string>, wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
+function fetchRequest(capabilities: ReadonlySet<string>, options: FetchOptions): Uint8Array {
+  const { wants, haves, edges = [], deepen } = options;
   if (!capabilities.has('side-band-64k')) {
     throw new MeshError(
       'protocol_error',
@@ -46,12 +81,35 @@ function fetchRequest(capabilities: ReadonlySet<string>, wants: readonly Oid[], 
     );
   }
   const chosen = ['side-band-64k', ...['ofs-delta', 'no-progress'].filter((name) => capabilities.has(name))];
+  if (deepen?.beyondEdges === true) chosen.push('deepen-relative');
   const lines = [...new Set(wants)].map((oid, at) => `want ${oid}${at === 0 ? ` ${chosen.join(' ')}` : ''}\n`);
   // Without multi_ack the server answers once, however many haves there are: nothing to read before all is sent.
   const known = [...new Set(haves)].map((oid) => `have ${oid}\n`);
-  const packets = [...lines.map((line) => encodePacket(line)), flushPacket, ...known.map((line) => encodePacket(line))];
+  const depth = [...edges].map((oid) => `shallow ${oid}\n`);
+  if (deepen !== undefined) depth.push(`deepen ${deepen.commits}\n`);
+  const packets = [...[...lines, ...depth].map((line) => encodePacket(line)), flushPacket];
+  packets.push(...known.map((line) => encodePacket(line)));
   return Buffer.concat([...packets, encodePacket('done\n')]);
 }
+
+/** `shallow` and `unshallow` lines up to a flush; what is no edge any more shows in what came. */
+async function readEdges(packets: PacketReader): Promise<Oid[]> {
+  const edges: Oid[] = [];
+  for (;;) {
+    const packet = await packets.next();
+    if (packet === null) throw new MeshError('protocol_error', 'the remote ended without an answer');
+    if (packet.kind === 'flush') return edges;
+    const text = packet.kind === 'data' ? packetText(packet.data) : packet.kind;
+    const [kind, oid = ''] = text.split(' ');
+    if ((kind !== 'shallow' && kind !== 'unshallow') || !isOid(oid)) throw unexpected(text);
+    if (kind === 'shallow') edges.push(oid);
+    if (edges.length > maxEdges)
+      throw new MeshError('protocol_error', 'the remote cuts the history off at too many places');
+  }
+}
+
+/** One a branch; past it a remote is no mesh. */
+const maxEdges = 200_000;
 
 /** Exactly one line: NAK, or ACK of the first common commit. */
 async function readAcknowledgement(packets: PacketReader): Promise<void> {
