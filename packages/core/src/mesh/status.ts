@@ -2,6 +2,7 @@ import type { Problem, RemoteStatus, StatusResult } from '../domain/results.js';
 import { examineWriting } from '../store/examine-folder.js';
 import { agentsOn } from './agents.js';
 import type { MeshContext } from './context.js';
+import { examineClocks } from './examine-clocks.js';
 
 /** What only the sync side knows; given in, so that core needs no transport. */
 export interface SyncFacts {
@@ -30,6 +31,6 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
     remotes: facts.remotes,
     agents: { alive, known },
     journal: { highest: view.highest, entries: view.messages.length },
-    problems: [...facts.problems, ...(await examineWriting(dir, { fs: ctx.store.fs }))],
+    problems: [...facts.problems, ...(await examineClocks(ctx)), ...(await examineWriting(dir, { fs: ctx.store.fs }))],
   };
 }
