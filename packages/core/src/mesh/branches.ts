@@ -42,7 +42,7 @@ export class Branches {
   /** Senders whose receipts are missing, while neither tip nor journal move. */
   readonly unstated: Memo<readonly Received[]> = new Memo<readonly Received[]>();
   /** What other machines' tips say of when they read ours, by tip. */
-  readonly readings: BoundedCache<Oid, ClockEvidence['read']> = new BoundedCache(2_000);
+  readonly readings: BoundedCache<Oid, ClockEvidence['read']> = new BoundedCache<Oid, ClockEvidence['read']>(2_000);
   readonly #byTip = new Map<Oid, Branch>();
   readonly #presence = new Map<Oid, PresenceRecord | null>();
 
