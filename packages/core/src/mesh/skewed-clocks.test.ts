@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { branchRef } from '../domain/layout.js';
 import type { TestMachine } from '../testing/index.js';
+import { commitOnBranch } from '../store/commit.js';
 import { meshForEach } from '../testing/mesh-for-each.js';
 import { examineOwnBranch } from './examine-store.js';
 import { housekeeping } from './housekeeping.js';
 import { commitReceipts } from './receipts.js';
+import { eventOf } from './write.js';
 
 /** All machines share one clock: it is off while studio acts or takes something in, and right for laptop. */
 const { mesh, studio, laptop } = meshForEach('studio', 'laptop');
@@ -83,6 +85,31 @@ test.each([
   await studio.checkin('boss');
   await laptop.receive(studio);
   expect(await skews(laptop)).toEqual([]);
+});
+
+test('a machine that only claims to be years behind gives its agents no life beyond their ttl', async () => {
+  off = 0;
+  await studio.checkin('boss', { ttl_seconds: 60 });
+  const path = 'presence/boss.yaml';
+  const bytes = await studio.git('show', `${studio.store.branch}:${path}`);
+  off = -4 * year;
+  await exchange();
+  // Behind by its commits' dates and receipts, not by what the record says.
+  await atStudio(() =>
+    studio.store.withLock(() =>
+      commitOnBranch(studio.store, {
+        edits: new Map([[path, new TextEncoder().encode(`${bytes}\nnote: again\n`)]]),
+        event: eventOf('renew', null, { summary: 'boss', journal: 0 }),
+        at: mesh.clock.now(),
+      }),
+    ),
+  );
+  await laptop.receive(studio);
+  expect(await skews(laptop)).toMatchObject([{ message: expect.stringContaining('behind') as string }]);
+  mesh.clock.advance(59_999);
+  expect(await alive(laptop)).toEqual(['studio/boss']);
+  mesh.clock.advance(1);
+  expect(await alive(laptop)).toEqual([]);
 });
 
 test('what arrives a day late proves nothing', async () => {
