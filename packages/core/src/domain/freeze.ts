@@ -2,7 +2,12 @@ import type { EpochMillis, Handle } from './ids.js';
 import { toIso } from './ids.js';
 import type { MessageFacts } from './journal-facts.js';
 import { believedExpiry, believedSentAt, hasExpired } from './message-life.js';
+import type { MessageType } from './records.js';
 import type { FreezeView } from './results.js';
+import { ulidTime } from './ulid.js';
+
+/** The beginning of the year 9999, with a year left for what comes later. */
+const endOfTime = Date.UTC(9999, 0, 1);
 
 /**
  * The freezes in force now, oldest first: those sent that have not expired and that no clear among `entries` clears.
@@ -33,6 +38,23 @@ export function clearsFreeze(clear: MessageFacts, freeze: MessageFacts): boolean
   if (clear.type !== 'freeze-clear' || freeze.type !== 'freeze') return false;
   if (clear.in_reply_to === freeze.id) return true;
   return clear.repo !== null && clear.repo === freeze.repo && clear.id > freeze.id;
+}
+
+/**
+ * The latest time that a new freeze's or freeze-clear's ULID must lie above so that it is the later one of what its
+ * sender has seen of the same repo: a clear ends every such freeze, and no earlier clear ends a new freeze, whatever
+ * the clocks of their senders said. Null where there is nothing such. A ULID at the very end of time leaves nothing
+ * above it and is passed over: such a freeze is cleared by its id.
+ */
+export function laterThan(
+  entries: readonly Pick<MessageFacts, 'id' | 'type' | 'repo'>[],
+  { type, repo }: { type: MessageType; repo: string | null },
+): EpochMillis | null {
+  if (repo === null || (type !== 'freeze' && type !== 'freeze-clear')) return null;
+  const other = type === 'freeze' ? 'freeze-clear' : 'freeze';
+  const times = entries.filter((entry) => entry.type === other && entry.repo === repo).map(({ id }) => ulidTime(id));
+  const latest = times.filter((time) => time < endOfTime).reduce((a, b) => Math.max(a, b), -Infinity);
+  return latest === -Infinity ? null : latest;
 }
 
 function freezeView(entry: MessageFacts, now: EpochMillis): FreezeView {

@@ -18,6 +18,8 @@ export interface MessageFacts {
   at: IsoTime;
   /** Where the clock was set back since: the earliest time at which something was journaled after it. */
   at_most?: IsoTime;
+  /** How far the sender's clock is proven to be behind ours, in milliseconds; left out where it is not. */
+  behind_ms?: number;
   /** The sender's Mesh-Seq that covers it. */
   seq: number;
   in_reply_to: Ulid | null;

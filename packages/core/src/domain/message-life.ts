@@ -6,7 +6,7 @@ import type { MessageFacts } from './journal-facts.js';
 export const longestLifeMs = 2_592_000_000;
 
 /** What tells how long a message is believed to live. */
-export type LifeFacts = Pick<MessageFacts, 'sent_at' | 'expires_at' | 'at' | 'at_most'>;
+export type LifeFacts = Pick<MessageFacts, 'sent_at' | 'expires_at' | 'at' | 'at_most' | 'behind_ms'>;
 
 /**
  * When it arrived here. Where that lies in the future of `now`, this machine's clock was set back since (it ran ahead
@@ -19,22 +19,24 @@ export function arrivedAt({ at, at_most: atMost }: Pick<LifeFacts, 'at' | 'at_mo
 
 /** Nothing is sent after it arrived: a sender's clock that runs ahead is not believed further than that. */
 export function believedSentAt(facts: LifeFacts, now: EpochMillis): EpochMillis {
-  return Math.min(fromIso(facts.sent_at), arrivedAt(facts, now));
+  return Math.min(fromIso(facts.sent_at) + (facts.behind_ms ?? 0), arrivedAt(facts, now));
 }
 
 /**
- * When a message's life is over for this machine: never later than its sender says, never longer after it was sent than
+ * When a message's life is over for this machine: never later than its sender says (by a clock that is not proven to be
+ * behind: then that is made up for), never longer after it was sent than
  * the limit allows, and never longer after it arrived than the life that its sender gave it. So the clock of a sender,
  * wrong or lying, can make nothing live for years.
  */
 export function believedExpiry(facts: LifeFacts, now: EpochMillis): EpochMillis {
-  const sent = fromIso(facts.sent_at);
-  const expires = fromIso(facts.expires_at);
+  const behindMs = facts.behind_ms ?? 0;
+  const sent = fromIso(facts.sent_at) + behindMs;
+  const expires = fromIso(facts.expires_at) + behindMs;
   const lifeMs = Math.min(Math.max(0, expires - sent), longestLifeMs);
   return Math.min(expires, Math.min(sent, arrivedAt(facts, now)) + lifeMs);
 }
 
 /** True from the moment of expiry on. `nowIso` is `now` as text: what has expired by its own words costs no more. */
 export function hasExpired(facts: LifeFacts, { now, nowIso }: { now: EpochMillis; nowIso: string }): boolean {
-  return facts.expires_at <= nowIso || now >= believedExpiry(facts, now);
+  return (facts.behind_ms === undefined && facts.expires_at <= nowIso) || now >= believedExpiry(facts, now);
 }

@@ -94,11 +94,16 @@ function isCleared(freeze: MessageFacts, known: readonly MessageFacts[]): boolea
 function freezeEnd(clear: MessageFacts, known: readonly MessageFacts[], now: EpochMillis): EpochMillis {
   const ends = known
     .filter((freeze) => clearsFreeze(clear, freeze))
-    .map((freeze) => Math.min(fromIso(freeze.expires_at), arrivedAt(freeze, now) + longestLifeMs));
+    .map((freeze) => {
+      const lifeMs = Math.max(0, fromIso(freeze.expires_at) - fromIso(freeze.sent_at));
+      // Where its sender's clock is behind, it is believed for longer than it says.
+      const ends = Math.max(fromIso(freeze.expires_at), arrivedAt(freeze, now) + lifeMs);
+      return Math.min(ends, arrivedAt(freeze, now) + longestLifeMs);
+    });
   const named = clear.in_reply_to;
   if (named !== null && !known.some(({ id }) => id === named)) {
     // A freeze that never came here may still hold elsewhere, for at most a message's longest life.
-    ends.push(Math.min(ulidTime(named), ulidTime(clear.id)) + longestLifeMs);
+    ends.push(Math.min(ulidTime(named), ulidTime(clear.id), arrivedAt(clear, now)) + longestLifeMs);
   }
   return Math.max(0, ...ends);
 }

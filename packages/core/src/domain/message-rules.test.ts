@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coversRepo, freezesInForce } from './freeze.js';
+import { coversRepo, freezesInForce, laterThan } from './freeze.js';
 import type { AgentId, Handle, Ulid } from './ids.js';
 import { toIso } from './ids.js';
 import type { AckFacts, MessageFacts } from './journal-facts.js';
+import { believedExpiry, believedSentAt, hasExpired } from './message-life.js';
 import { messagesDue } from './message-prune.js';
 import { messageState } from './message-state.js';
 import { nextUlid } from './ulid.js';
@@ -191,9 +192,56 @@ describe('pruning of own messages', () => {
       expect(due([over], start + 20 * day - 1, [], [held, over])).toEqual([]);
       expect(due([over], start + 20 * day, [], [held, over])).toEqual([[over.id, 'expire']]);
     }
+    // Its sender's clock is a day behind: it lives on after the time that it names.
+    const late = freeze(0, { repo: 'a', lifeMs: 20 * day, at: toIso(start + day) });
+    const over = clear(1441, { repo: 'a', to_agent: qa, lifeMs: day });
+    expect(due([over], start + 21 * day - 1, [ack(over.id)], [late, over])).toEqual([]);
+    expect(due([over], start + 21 * day, [ack(over.id)], [late, over])).toEqual([[over.id, 'prune']]);
     const unknown = clear(1, { in_reply_to: ulid(0), lifeMs: day });
     expect(due([unknown], start + 29 * day)).toEqual([]);
     expect(due([unknown], start + 31 * day)).toHaveLength(1);
+  });
+});
+
+describe('the life of a message of a clock that is behind', () => {
+  const behind = { behind_ms: 10 * minute, at: toIso(start + 12 * minute) };
+  const at = (now: number): { now: number; nowIso: string } => ({ now, nowIso: toIso(now) });
+
+  it('ends by as much later, counted from when it was sent by our clock', () => {
+    const note = message(0, { ...behind, lifeMs: 5 * minute });
+    expect(hasExpired(note, at(start + 15 * minute - 1))).toBe(false);
+    expect(hasExpired(note, at(start + 15 * minute))).toBe(true);
+    expect(believedSentAt(note, start + hour)).toBe(start + 10 * minute);
+  });
+
+  it('is never longer than what its sender gave it, counted from its arrival', () => {
+    const note = message(0, { ...behind, behind_ms: 1000 * day, lifeMs: 5 * minute });
+    expect(believedExpiry(note, start + hour)).toBe(start + 17 * minute);
+    expect(believedSentAt(note, start + hour)).toBe(start + 12 * minute);
+  });
+});
+
+describe('what a freeze or clear must be later than', () => {
+  it('is what was seen of the other kind and of the same repo', () => {
+    const seen = [
+      freeze(1, { repo: 'a' }),
+      freeze(9, { repo: 'b' }),
+      clear(5, { repo: 'a' }),
+      message(20, { repo: 'a' }),
+    ];
+    expect(laterThan(seen, { type: 'freeze-clear', repo: 'a' })).toBe(start + minute);
+    expect(laterThan(seen, { type: 'freeze', repo: 'a' })).toBe(start + 5 * minute);
+    expect(laterThan(seen, { type: 'freeze', repo: 'b' })).toBeNull();
+    expect(laterThan(seen, { type: 'freeze-clear', repo: null })).toBeNull();
+    expect(laterThan(seen, { type: 'note', repo: 'a' })).toBeNull();
+  });
+
+  it('is nothing at the end of time, above which there is no room', () => {
+    const last = {
+      ...freeze(1, { repo: 'a' }),
+      id: nextUlid({ now: 8e15, random: (n) => new Uint8Array(n), last: null }),
+    };
+    expect(laterThan([last], { type: 'freeze-clear', repo: 'a' })).toBeNull();
   });
 });
 

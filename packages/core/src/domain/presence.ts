@@ -2,13 +2,12 @@ import type { EpochMillis, Handle, IsoTime } from './ids.js';
 import { fromIso, toIso } from './ids.js';
 import type { PresenceRecord } from './records.js';
 import type { AgentView } from './results.js';
+import { clockStepMs } from './skew.js';
 
 /** Seconds of silence that a presence record may allow. */
 export const ttlRange: { readonly min: 60; readonly max: 86_400 } = { min: 60, max: 86_400 };
 
 const dayMs = 86_400_000;
-/** A clock is put right by as much every now and then: less is no sign of one that was wrong. */
-const clockStepMs = 5_000;
 const shortRoles: ReadonlySet<string> = new Set(['ping', 'verification']);
 
 /** Seconds: 900 for agents that only look in, an hour for those that work. */
@@ -49,6 +48,18 @@ export function believedRecord(
     checked_in_at: noLater(record.checked_in_at),
     last_activity_at: noLater(record.last_activity_at),
     expires_at: toIso(Math.min(fromIso(record.expires_at), latest + lifeMs)),
+  };
+}
+
+/** The record of a machine whose clock differs from ours, with its times by our clock: `ms` later. */
+export function shiftedRecord(record: PresenceRecord, ms: number): PresenceRecord {
+  const shifted = (time: IsoTime): IsoTime => toIso(fromIso(time) + ms);
+  return {
+    ...record,
+    status_since: record.status_since === null ? null : shifted(record.status_since),
+    checked_in_at: shifted(record.checked_in_at),
+    last_activity_at: shifted(record.last_activity_at),
+    expires_at: shifted(record.expires_at),
   };
 }
 

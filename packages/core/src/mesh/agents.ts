@@ -10,6 +10,7 @@ import { noteActivityAlone } from './activity.js';
 import type { Branch } from './branches.js';
 import { founderKey } from './charter.js';
 import type { MeshContext } from './context.js';
+import { judgedFreezes, skewOf } from './machine-clocks.js';
 import { seenPresence } from './seen-presence.js';
 import { liveSession } from './sessions.js';
 
@@ -25,7 +26,7 @@ export async function agents(ctx: MeshContext, input: unknown, call: CallOptions
     machines.push({
       handle: branch.handle,
       label: branch.machine?.label ?? null,
-      last_seen_at: toIso(lastSeen(branch)),
+      last_seen_at: toIso(await lastSeen(branch)),
       verified: await ctx.branches.verified(branch, founder),
     });
     found.push(...(await agentsOn(ctx, branch)).filter((view) => includeStale || view.alive));
@@ -34,15 +35,16 @@ export async function agents(ctx: MeshContext, input: unknown, call: CallOptions
     machine: ctx.branches.own,
     agents: found,
     machines,
-    freezes: freezesInForce(journal.messages, now, ctx.branches.own),
+    freezes: freezesInForce(await judgedFreezes(ctx, journal), now, ctx.branches.own),
     sync: await ctx.syncer.summary(),
   };
 
   /** By the machine's own word, which is not believed past the time at which it came. */
-  function lastSeen({ handle, committedAt }: Branch): EpochMillis {
-    if (handle === ctx.branches.own) return now;
-    const tip = journal.cursor(handle);
-    return Math.min(committedAt, tip === undefined ? now : arrivedAt(tip, now));
+  async function lastSeen(branch: Branch): Promise<EpochMillis> {
+    if (branch.handle === ctx.branches.own) return now;
+    const tip = journal.cursor(branch.handle);
+    const behindMs = Math.max(0, -(await skewOf(ctx, branch)));
+    return Math.min(branch.committedAt + behindMs, tip === undefined ? now : arrivedAt(tip, now));
   }
 }
 

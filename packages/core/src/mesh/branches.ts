@@ -7,7 +7,9 @@ import { decodePresence } from '../domain/presence-record.js';
 import type { MachineRecord, PresenceRecord } from '../domain/records.js';
 import type { Verified } from '../domain/results.js';
 import { lookupPath } from '../domain/tree-edit.js';
+import type { ClockEvidence } from '../domain/skew.js';
 import { MeshError } from '../errors.js';
+import { BoundedCache } from '../store/bounded-cache.js';
 import type { Store } from '../store/store.js';
 import { TipMessages } from './in-tip.js';
 import { Memo } from './memo.js';
@@ -42,6 +44,8 @@ export class Branches {
   /** Senders whose receipts are missing, while neither tip nor journal move. */
   readonly unstated: Memo<readonly Received[]> = new Memo<readonly Received[]>();
   readonly #edges = new Memo<readonly Edge[]>();
+  /** What other machines' tips say of when they read ours, by tip. */
+  readonly readings: BoundedCache<Oid, ClockEvidence['read']> = new BoundedCache<Oid, ClockEvidence['read']>(2_000);
   readonly #byTip = new Map<Oid, Branch>();
   readonly #presence = new Map<Oid, PresenceRecord | null>();
 

@@ -16,6 +16,7 @@ import type { JournalView, SessionState } from '../store/ports.js';
 import { ackedHere } from './acknowledged.js';
 import { noteActivity, touch } from './activity.js';
 import type { MeshContext } from './context.js';
+import { judged, judgedFreezes } from './machine-clocks.js';
 import { inTips, isAddressed } from './inbox-entries.js';
 import { lastActivityOf, liveSession, numberBefore } from './sessions.js';
 import type { LiveSession } from './sessions.js';
@@ -80,7 +81,7 @@ async function act(
     ...agentView(record, state.branch.handle, now, now),
     renewed: live !== null,
     herdr_wake: wake(ctx, session),
-    freezes: freezesInForce(journal.messages, now, ctx.branches.own),
+    freezes: freezesInForce(await judgedFreezes(ctx, journal), now, ctx.branches.own),
     missed: await missed(ctx, journal, session, key),
     ...(others.length === 0 ? {} : { also_checked_in: others }),
   };
@@ -147,9 +148,11 @@ async function missed(
   const now = ctx.clock.now();
   const time = { now, nowIso: toIso(now) };
   const ids: Ulid[] = [];
-  for (const entry of journal.messages) {
-    if (entry.n <= end || entry.n > fence || hasExpired(entry, time)) continue;
-    if (isAddressed(entry, ctx.branches.own, key) && !(await acked(entry)) && (await stands(entry))) ids.push(entry.id);
+  const addressed = journal.messages.filter(
+    (entry) => entry.n > end && entry.n <= fence && isAddressed(entry, ctx.branches.own, key),
+  );
+  for (const entry of await judged(ctx, addressed)) {
+    if (!hasExpired(entry, time) && !(await acked(entry)) && (await stands(entry))) ids.push(entry.id);
   }
   return { count: ids.length, ids: ids.slice(0, maxMissedIds) };
 }

@@ -5,9 +5,9 @@ import { MeshError } from '../errors.js';
 import { examineFolder, orProblem } from '../store/examine-folder.js';
 import type { MeshContext } from './context.js';
 import { damagedFix, examineBranch } from './examine-branch.js';
+import { examineClocks } from './examine-clocks.js';
 import {
   examineCharter,
-  examineClocks,
   examineJournal,
   examineJournalThere,
   examineOwnBranch,

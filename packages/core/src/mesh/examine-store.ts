@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { toIso } from '../domain/ids.js';
 import { charterRef } from '../domain/layout.js';
-import { arrivedAt } from '../domain/message-life.js';
 import type { Problem } from '../domain/results.js';
+import { maxSkewMs } from '../domain/skew.js';
 import { examineLock } from '../store/examine-lock.js';
 import { heldFix, heldReason } from '../store/ownership.js';
 import { readCharter } from './charter.js';
@@ -11,8 +11,6 @@ import type { MeshContext } from './context.js';
 
 /** An append that another process is in the middle of is over by then. */
 const tornAfterMs = 250;
-/** Clocks that are nearer to one another than this do no harm. */
-const maxSkewMs = 120_000;
 
 /** The charter of the mesh, as this store has it. */
 export async function examineCharter({ store }: MeshContext): Promise<Problem[]> {
@@ -99,26 +97,7 @@ export async function examineOwnBranch(ctx: MeshContext): Promise<Problem[]> {
     problems.push({
       kind: 'clock_behind',
       message: `this machine’s clock says ${toIso(now)}, but its newest commit is of ${toIso(own.committedAt)}`,
-      fix: 'set the clock right (time synchronisation); presence and messages of a clock that was ahead mend themselves',
-    });
-  }
-  return problems;
-}
-
-/** A commit that is dated after its arrival proves that its machine's clock is ahead of ours. */
-export async function examineClocks({ branches, clock, store }: MeshContext): Promise<Problem[]> {
-  const journal = await store.journal.view();
-  const problems: Problem[] = [];
-  for (const { handle, tip, committedAt } of await branches.all()) {
-    const seen = journal.cursor(handle);
-    if (handle === branches.own || seen?.commit !== tip) continue;
-    const aheadMs = committedAt - arrivedAt(seen, clock.now());
-    if (aheadMs <= maxSkewMs) continue;
-    problems.push({
-      kind: 'clock_skew',
-      machine: handle,
-      message: `the clock of ${handle} is ahead of this machine’s by ${Math.round(aheadMs / 1000)} seconds or more`,
-      fix: 'set the clock right on the machine where it is wrong; until then its agents and messages live by their arrival here',
+      fix: 'set the clock right (time synchronisation); where it was ahead before and is right now, nothing needs to be done: this ends with the next commit',
     });
   }
   return problems;

@@ -1,15 +1,20 @@
 import { clearsFreeze, freezesInForce } from '../domain/freeze.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import type { MeshContext } from './context.js';
+import { judgedFreezes } from './machine-clocks.js';
 
 /**
  * The warning where a message just sent is a freeze-clear that ends no freeze in force; else null. It is sent all the
  * same, since a clear that names a freeze may come before that freeze.
  */
-export function clearsNothing(ctx: MeshContext, journal: JournalView, clear: MessageEntry): string | null {
+export async function clearsNothing(
+  ctx: MeshContext,
+  journal: JournalView,
+  clear: MessageEntry,
+): Promise<string | null> {
   if (clear.type !== 'freeze-clear') return null;
   const own = ctx.branches.own;
-  const messages = journal.messages.filter(({ n }) => n < clear.n);
+  const messages = (await judgedFreezes(ctx, journal)).filter(({ n }) => n < clear.n);
   const freezes = messages.filter(({ type }) => type === 'freeze');
   // A freeze holds on the machines that it was sent to, and a clear ends it where the clear goes.
   const elsewhere = freezes.flatMap(({ to }) => (to === '*' ? [] : [to]));

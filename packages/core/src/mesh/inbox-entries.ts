@@ -6,6 +6,7 @@ import { hasExpired } from '../domain/message-life.js';
 import type { MessageEntry } from '../store/ports.js';
 import { ackedHere } from './acknowledged.js';
 import type { MeshContext } from './context.js';
+import { judged } from './machine-clocks.js';
 import type { LiveSession } from './sessions.js';
 
 /**
@@ -20,9 +21,10 @@ export async function inboxEntries(ctx: MeshContext, { key, session }: LiveSessi
   const now = ctx.clock.now();
   const time = { now, nowIso: toIso(now) };
   const entries: MessageEntry[] = [];
-  for (let i = firstAbove(messages, session.fence); i < messages.length; i++) {
-    const entry = messages[i];
-    if (entry === undefined || hasExpired(entry, time) || !isAddressed(entry, ctx.branches.own, key)) continue;
+  const since = messages.slice(firstAbove(messages, session.fence));
+  const addressed = since.filter((entry) => isAddressed(entry, ctx.branches.own, key));
+  for (const entry of await judged(ctx, addressed)) {
+    if (hasExpired(entry, time)) continue;
     if (!(await acked(entry)) && (await stands(entry))) entries.push(entry);
   }
   return entries;

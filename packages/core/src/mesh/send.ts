@@ -1,6 +1,7 @@
 import type { CallOptions } from '../api.js';
 import { targetOf } from '../domain/commit-message.js';
 import { sendSummary } from '../domain/commit-summary.js';
+import { laterThan } from '../domain/freeze.js';
 import { agentKey, isHandle, toIso } from '../domain/ids.js';
 import type { AgentId, AgentKey, Handle, Ulid } from '../domain/ids.js';
 import { parseSendInput } from '../domain/inputs.js';
@@ -68,7 +69,7 @@ export async function send(ctx: MeshContext, input: unknown, call: CallOptions):
     });
     const entry = journal.byIdFrom(ctx.branches.own, record.id);
     if (entry === undefined) throw new Error(`message ${record.id} is committed but not in the journal`);
-    const warning = [sender.warning, noReader(target), clearsNothing(ctx, journal, entry), refused]
+    const warning = [sender.warning, noReader(target), await clearsNothing(ctx, journal, entry), refused]
       .filter((text) => text !== null)
       .join(' ');
     return { ...result(ctx, journal, entry, target), ...(warning === '' ? {} : { warning }) };
@@ -163,7 +164,11 @@ function newRecord(
   const { wanted, target, inReplyTo, agent } = parts;
   const own = ctx.branches.own;
   const last = lastOwnUlid(journal, own);
-  const id = nextUlid({ now: ctx.clock.now(), random: ctx.random, last });
+  const { repo } = wanted.payload;
+  const above = laterThan(journal.messages, { type: wanted.msg_type, repo: typeof repo === 'string' ? repo : null });
+  // A millisecond above, with a randomness of its own: two machines that follow the same one must not meet.
+  const now = Math.max(ctx.clock.now(), (above ?? -1) + 1);
+  const id = nextUlid({ now, random: ctx.random, last });
   // Where the clock went back, the id goes on from the last one, and the times follow it: of a clock that fell back they
   // are right, and of one that had run ahead nobody believes them past the arrival.
   const sentAt = ulidTime(id);

@@ -3,6 +3,7 @@ import { examineWriting } from '../store/examine-folder.js';
 import { agentsOn } from './agents.js';
 import type { MeshContext } from './context.js';
 import { examineOwnership } from './examine-store.js';
+import { examineClocks } from './examine-clocks.js';
 
 /** What only the sync side knows; given in, so that core needs no transport. */
 export interface SyncFacts {
@@ -35,6 +36,7 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
     problems: [
       ...facts.problems,
       ...(await examineOwnership(ctx)),
+      ...(await examineClocks(ctx)),
       ...(await examineWriting(dir, { fs: ctx.store.fs })),
     ],
   };

@@ -2,6 +2,7 @@ import { encodeCommit } from '../domain/git-object.js';
 import type { CommitObject, ObjectType, Signature } from '../domain/git-object.js';
 import { formatCommitMessage, parseCommitMessage } from '../domain/commit-message.js';
 import type { AgentId, EpochMillis, Handle, Oid } from '../domain/ids.js';
+import { clockStepMs } from '../domain/skew.js';
 import type { CommitEvent } from '../domain/records.js';
 import { editTree } from '../domain/tree-edit.js';
 import type { TreeEdits } from '../domain/tree-edit.js';
@@ -31,7 +32,8 @@ export interface BranchTip {
 
 /**
  * Puts one commit on the machine's own branch: all its objects first, the ref last, durable once this resolves. The
- * caller holds the store lock. A commit is never dated before its parent.
+ * caller holds the store lock. A commit is dated by the clock; a small step back is evened out, a large one is not: the
+ * order of commits is `Mesh-Seq`'s to tell, and a clock that once was ahead must not date for ever what comes after.
  * @throws MeshError `conflict` when someone moved the branch in between; `disk_full`, `read_only`: the branch is where it was.
  */
 export async function commitOnBranch(store: Store, change: BranchCommit): Promise<BranchTip> {
@@ -91,7 +93,8 @@ function encode(
 ): Uint8Array {
   const { change, parent, tip } = made;
   const { handle } = store.config;
-  const at = Math.max(change.at, parent?.committer.at ?? 0);
+  const parentAt = parent?.committer.at ?? 0;
+  const at = parentAt - change.at > clockStepMs ? change.at : Math.max(change.at, parentAt);
   const author = change.author === undefined ? change.event.agent : change.author;
   const parts = {
     tree: made.tree,

@@ -1,0 +1,109 @@
+import { parseCommitMessage } from '../domain/commit-message.js';
+import { fromIso } from '../domain/ids.js';
+import type { EpochMillis, Handle, Oid } from '../domain/ids.js';
+import type { MessageFacts } from '../domain/journal-facts.js';
+import { arrivedAt } from '../domain/message-life.js';
+import { provenSkew } from '../domain/skew.js';
+import type { ClockEvidence, MachineSkew } from '../domain/skew.js';
+import { MeshError } from '../errors.js';
+import type { JournalView } from '../store/ports.js';
+import type { Branch } from './branches.js';
+import type { MeshContext } from './context.js';
+import { receiptFor } from './own-receipts.js';
+
+/** How far the clock of a branch's machine is proven to be off ours, in milliseconds; positive is ahead. */
+export async function skewOf(ctx: MeshContext, branch: Branch): Promise<number> {
+  if (branch.handle === ctx.branches.own) return 0;
+  const now = ctx.clock.now();
+  const journal = await ctx.store.journal.view();
+  const cursor = journal.cursor(branch.handle);
+  const arrived = cursor?.commit === branch.tip ? arrivedAt(cursor, now) : now;
+  return provenSkew({
+    newest: { datedAt: branch.committedAt, arrivedAt: arrived },
+    read: await readOfOurs(ctx, branch, journal),
+  });
+}
+
+/** The same for every other machine that has not left. */
+export async function machineSkews(ctx: MeshContext): Promise<MachineSkew[]> {
+  const skews: MachineSkew[] = [];
+  for (const branch of await ctx.branches.all()) {
+    if (branch.handle === ctx.branches.own || branch.machine?.left_at !== undefined) continue;
+    skews.push({ machine: branch.handle, skewMs: await skewOf(ctx, branch) });
+  }
+  return skews;
+}
+
+/** Journaled messages as the rules are to judge them: with how far their senders' clocks are proven to be behind. */
+export async function judged<Entry extends MessageFacts>(
+  ctx: MeshContext,
+  entries: readonly Entry[],
+): Promise<(Entry & { behind_ms?: number })[]> {
+  const behind = new Map<Handle, number>();
+  for (const sender of new Set(entries.map((entry) => entry.sender))) {
+    const branch = sender === ctx.branches.own ? null : await readableBranch(ctx, sender);
+    const skewMs = branch === null ? 0 : await skewOf(ctx, branch);
+    if (skewMs < 0) behind.set(sender, -skewMs);
+  }
+  return entries.map((entry) => {
+    const behindMs = behind.get(entry.sender);
+    return behindMs === undefined ? entry : { ...entry, behind_ms: behindMs };
+  });
+}
+
+/** What of the journal tells the freezes in force, as it is to be judged. */
+export async function judgedFreezes(ctx: MeshContext, journal: JournalView): Promise<MessageFacts[]> {
+  return judged(
+    ctx,
+    journal.messages.filter(({ type }) => type === 'freeze' || type === 'freeze-clear'),
+  );
+}
+
+async function readableBranch(ctx: MeshContext, handle: Handle): Promise<Branch | null> {
+  try {
+    return await ctx.branches.get(handle);
+  } catch (error) {
+    // A branch that cannot be read is doctor's to name, and proves nothing.
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
+}
+
+/**
+ * The reading of our commits that says most of the machine's clock: by its receipt, which stands in its tip, or by the
+ * tip itself where that is an acknowledgement. Kept by tip.
+ */
+async function readOfOurs(ctx: MeshContext, branch: Branch, journal: JournalView): Promise<ClockEvidence['read']> {
+  const known = ctx.branches.readings.get(branch.tip);
+  if (known !== undefined) return known;
+  const own = ctx.branches.own;
+  const found: NonNullable<ClockEvidence['read']>[] = [];
+  const add = async (commit: Oid, datedAt: EpochMillis): Promise<void> => {
+    const madeAt = await madeHere(ctx, commit, journal);
+    if (madeAt !== null) found.push({ datedAt, madeAt });
+  };
+  const receipt = await receiptFor(ctx.store, branch, own);
+  if (receipt !== null) await add(receipt.delivered_through.commit, fromIso(receipt.at));
+  const tip = parseCommitMessage((await ctx.store.objects.commit(branch.tip)).message);
+  const read = tip?.read.find(({ sender }) => sender === own);
+  if (read !== undefined) await add(read.commit, branch.committedAt);
+  const [first = null] = found.sort((a, b) => a.datedAt - a.madeAt - (b.datedAt - b.madeAt));
+  ctx.branches.readings.set(branch.tip, first, 1);
+  return first;
+}
+
+/**
+ * When an own commit was made by our clock: as it is dated and as it was journaled, the earlier of the two. Null where
+ * that is not in the journal, or where the clock was set back since: then our own word proves nothing.
+ */
+async function madeHere(ctx: MeshContext, commit: Oid, journal: JournalView): Promise<EpochMillis | null> {
+  const tip = journal.tips(ctx.branches.own).findLast((one) => one.commit === commit);
+  if (tip === undefined || tip.at_most !== undefined) return null;
+  try {
+    return Math.min((await ctx.store.objects.commit(commit)).committer.at, fromIso(tip.at));
+  } catch (error) {
+    // What is gone from this store proves nothing.
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
+}
