@@ -9,7 +9,7 @@ import {
   readlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Environment } from './environment.js';
 import { stockGit } from './stock-git.js';
 
@@ -37,20 +37,25 @@ export interface HostileGit {
   env(gitDir: string, workTree: string): Environment;
 }
 
-/** `remotes` are paths that the user's url.insteadOf sends elsewhere. */
+/**
+ * The programs and their marks are beside `root`, whose own name no shell may have to understand, or they would fail
+ * unnoticed. `remotes` are paths that the user's url.insteadOf
+ * sends elsewhere.
+ */
 export function hostileGit(root: string, remotes: readonly string[]): HostileGit {
   const home = join(root, 'hostile home');
-  const marks = join(root, 'marks');
+  const marks = join(dirname(root), 'marks');
+  const programs = join(dirname(root), 'programs');
   const hooks = join(home, 'hooks of mine');
   const template = join(home, 'template', 'hooks');
-  for (const folder of [home, marks, hooks, template]) mkdirSync(folder, { recursive: true });
+  for (const folder of [home, marks, programs, hooks, template]) mkdirSync(folder, { recursive: true });
   const mark = (name: string): string => `: > '${join(marks, name)}'`;
   for (const name of hookNames) {
     program(join(hooks, name), [mark(`hook ${name}`), 'exit 1']);
     program(join(template, name), [mark(`template ${name}`), 'exit 1']);
   }
-  const fails = (name: string): string => program(join(home, name), [mark(name), 'exit 1']);
-  const hangs = (name: string): string => program(join(home, name), [mark(name), 'exec sleep 600']);
+  const fails = (name: string): string => program(join(programs, name), [mark(name), 'exit 1']);
+  const hangs = (name: string): string => program(join(programs, name), [mark(name), 'exec sleep 600']);
   const [gpg, fsmonitor, packHook, ssh, askpass] = [
     hangs('gpg'),
     fails('fsmonitor'),
@@ -143,10 +148,10 @@ ${remotes.map((path) => `[url "file:///nowhere/else"]\n\tinsteadOf = ${quoted(pa
       GIT_SSH_COMMAND: ssh,
       GIT_ASKPASS: askpass,
       SSH_ASKPASS: askpass,
-      GIT_EDITOR: join(home, 'editor'),
-      EDITOR: join(home, 'editor'),
-      GIT_PAGER: join(home, 'pager'),
-      PAGER: join(home, 'pager'),
+      GIT_EDITOR: join(programs, 'editor'),
+      EDITOR: join(programs, 'editor'),
+      GIT_PAGER: join(programs, 'pager'),
+      PAGER: join(programs, 'pager'),
       GIT_EXTERNAL_DIFF: fails('diff'),
       GIT_AUTHOR_DATE: '2001-01-01T00:00:00Z',
       GIT_COMMITTER_DATE: '2001-01-01T00:00:00Z',

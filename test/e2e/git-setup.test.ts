@@ -55,6 +55,17 @@ function everyCommand({ remote, second, bundle }: { remote: string; second: stri
 // `demo` and `join` have calls of their own in the tests.
 const elsewhere = ['demo', 'help', 'join'];
 
+test.skipIf(!onPosix)('the user’s set-up of these tests is in the way of stock git', () => {
+  const root = awkwardFolder();
+  const hostile = hostileGit(root, []);
+  const { work } = userRepositories(join(root, 'of the user'));
+  const env = { ...cleanEnvironment(root), HOME: hostile.home };
+  for (const args of [['status'], ['update-ref', 'refs/heads/x', 'HEAD']]) {
+    expect(spawnSync('git', args, { cwd: work, env, timeout: 10_000 }).status).not.toBe(0);
+  }
+  expect(hostile.ran()).toEqual(expect.arrayContaining(['fsmonitor', 'hook reference-transaction']));
+});
+
 test.skipIf(!onPosix).each(['work', 'linked', 'bare'] as const)(
   'every command works inside a user’s repository (%s) whatever their git is set to, and leaves it as it was',
   async (where) => {
