@@ -56,6 +56,8 @@ interface RunOptions {
   env?: Environment;
   /** Milliseconds after which the command is killed. */
   timeout?: number;
+  /** The working directory; the machine's own folder when left out. */
+  cwd?: string;
 }
 
 function parsed(args: readonly string[], ended: Ended): unknown {
@@ -83,8 +85,8 @@ export class Machine {
   }
 
   /** Starts the command and leaves it running; it is killed at the end of the test. */
-  spawn(args: readonly string[], env: Environment = {}): ChildProcessWithoutNullStreams {
-    const child = spawn(process.execPath, [launcher, ...args], { cwd: this.root, env: { ...this.env, ...env } });
+  spawn(args: readonly string[], env: Environment = {}, cwd: string = this.root): ChildProcessWithoutNullStreams {
+    const child = spawn(process.execPath, [launcher, ...args], { cwd, env: { ...this.env, ...env } });
     endWithTest(child);
     // A command that ends early closes its stdin: that is no failure of the test.
     child.stdin.on('error', () => undefined);
@@ -92,9 +94,12 @@ export class Machine {
   }
 
   /** Runs the command to its end; an exit code is a result, not an exception. */
-  run(args: readonly string[], { input = '', env = {}, timeout = 60_000 }: RunOptions = {}): Promise<Ended> {
+  run(
+    args: readonly string[],
+    { input = '', env = {}, timeout = 60_000, cwd = this.root }: RunOptions = {},
+  ): Promise<Ended> {
     return new Promise((resolve, reject) => {
-      const child = this.spawn(args, env);
+      const child = this.spawn(args, env, cwd);
       let stdout = '';
       let stderr = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -135,8 +140,8 @@ export class Machine {
     return { ...(parsed(line, ended) as ErrorResult).error, exitCode: ended.code };
   }
 
-  mcp(options: { args?: string[]; env?: Environment } = {}): Promise<McpSession> {
-    return McpSession.start({ ...options, cwd: this.root, env: { ...this.env, ...options.env } });
+  mcp(options: { args?: string[]; env?: Environment; cwd?: string } = {}): Promise<McpSession> {
+    return McpSession.start({ cwd: this.root, ...options, env: { ...this.env, ...options.env } });
   }
 
   /** Stock git on the store. */

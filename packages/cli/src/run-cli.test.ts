@@ -108,12 +108,16 @@ describe('a result that cannot be printed', () => {
     const agents = { freezes: [freeze], sync: syncOk };
     const guard = await runStubbed(['guard'], { results: { agents }, stdoutFull: true });
     expect([guard.code, guard.err]).toEqual([20, 'warning: the result could not be printed: ENOSPC\n']);
+    const free = { freezes: [], sync: syncOk };
+    const open = await runStubbed(['guard'], { results: { agents: free }, stdoutFull: true });
+    expect([open.code, open.err]).toEqual([0, 'warning: the result could not be printed: ENOSPC\n']);
   });
 });
 
 describe('a wrong command line', () => {
   const wrong: [argv: string[], part: string][] = [
     [['snd'], 'Did you mean send?'],
+    [['nonsense'], "unknown command 'nonsense' (git-mesh --help lists the commands)"],
     [['help', 'nonsense'], "unknown command 'nonsense'"],
     [['checkin'], 'agent'],
     [['checkin', 'a', 'b'], 'too many arguments'],

@@ -29,6 +29,9 @@ function missingCommand(error: CommanderError, argv: readonly string[]): UsageEr
 function withWayOn(error: CommanderError, commands: readonly Command[], argv: readonly string[]): UsageError {
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
   const command = commands.find((each) => argv.includes(each.name()));
+  if (error.code === 'commander.unknownCommand' && !message.includes('Did you mean')) {
+    return new UsageError(`${message} (git-mesh --help lists the commands)`);
+  }
   const explained = message.includes('Did you mean') || command === undefined;
   return new UsageError(explained ? message : `${message} (git-mesh help ${command.name()} shows how)`);
 }

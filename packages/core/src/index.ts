@@ -33,6 +33,7 @@ export { jsonErrorPosition } from './domain/json-error-position.js';
 export { jsonLoss, lossText } from './domain/json-loss.js';
 export { parseRemoteName, sameRemoteName } from './domain/remote-name.js';
 export { nearestName } from './domain/nearest-name.js';
+export { shellWord } from './domain/shell-word.js';
 export { decodeYaml, encodeYaml, maxFileBytes } from './domain/codec.js';
 export { unknownKeys } from './domain/record-schema.js';
 export { decodeCharter, encodeCharter } from './domain/charter.js';

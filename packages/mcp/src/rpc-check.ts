@@ -95,13 +95,21 @@ function wrongParams(method: string, params: unknown, request: object): string |
   }
   const parsed = requestSchemas.get(method)?.safeParse(request);
   const [issue] = parsed?.error?.issues ?? [];
-  if (issue === undefined) return null;
+  if (issue === undefined) return namesPrototype(params) ? `arguments: "__proto__" is no argument of any tool` : null;
   const path = issue.path.map(String).join('.');
   if (path === 'params.arguments') {
     const given = params !== undefined && 'arguments' in params ? params.arguments : undefined;
     return `arguments: expected an object of named arguments, got ${kindOf(given)}; leave it out where there are none`;
   }
   return `${path}: ${issue.message.replace(/^Invalid input: /, '')}`;
+}
+
+/** The schema would drop it without a word, where every other unknown argument is refused. */
+function namesPrototype(params: object | undefined): boolean {
+  if (params === undefined || !('arguments' in params)) return false;
+  return (
+    typeof params.arguments === 'object' && params.arguments !== null && Object.hasOwn(params.arguments, '__proto__')
+  );
 }
 
 function kindOf(value: unknown): string {

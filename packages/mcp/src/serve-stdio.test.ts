@@ -80,6 +80,7 @@ describe('a line that cannot be read', () => {
     ['calls a tool with null', call({ name: 'agents_list', arguments: null }), -32602, 7, 'arguments: expected an object of named arguments, got null'],
     ['calls a tool with a list', call({ name: 'agents_list', arguments: [] }), -32602, 7, 'got a list'],
     ['calls a tool with a text', call({ name: 'agents_list', arguments: 'x' }), -32602, 7, 'got a string'],
+    ['names the prototype as an argument', call({ name: 'agents_list', arguments: JSON.parse('{"__proto__":{"x":1}}') as unknown }), -32602, 7, '"__proto__" is no argument'],
     ['calls a tool that is not there', call({ name: 'agent_fly' }), -32602, 7, 'unknown tool "agent_fly"'],
     ['asks for what is not there', line({ id: 8, method: 'resources/list' }), -32601, 8, 'Method not found'],
   ]; // prettier-ignore

@@ -6,6 +6,7 @@ import {
   founderKey,
   parseHandle,
   parseRefPrefix,
+  shellWord,
 } from '@git-mesh/core';
 import type { MembershipResult } from '@git-mesh/core';
 import type { InitOptions } from './contract.js';
@@ -56,7 +57,7 @@ async function found(options: InitOptions, remote: SetupRemote): Promise<Members
   if (meshPrefix(await discover(remote.transport, remote.shown)) !== null) {
     throw new MeshError(
       'mesh_exists',
-      `${remote.shown} already is a mesh, so nothing was made: join it with \`git mesh join ${remote.shown}\`.`,
+      `${remote.shown} already is a mesh, so nothing was made: join it with \`git mesh join ${shellWord(remote.shown)}\`.`,
     );
   }
   const store = await make(options, remote);
@@ -127,7 +128,7 @@ async function finish(options: InitOptions, store: Store, remote: SetupRemote): 
     case 'lost race':
       throw meshExists(
         `${standing(store)}, a mesh that is not on ${remote.shown}, where another mesh is: remove the folder, or give another ` +
-          `--dir, and join that mesh with \`git mesh join ${remote.shown}\`.`,
+          `--dir, and join that mesh with \`git mesh join ${shellWord(remote.shown)}\`.`,
         store,
       );
   }

@@ -1,4 +1,4 @@
-import { MeshError, Store, parseHandle } from '@git-mesh/core';
+import { MeshError, Store, parseHandle, shellWord } from '@git-mesh/core';
 import type { MembershipResult } from '@git-mesh/core';
 import { announce, readOnlyWarning } from './announce.js';
 import { bundlePath } from './bundle/bundle-file.js';
@@ -103,7 +103,7 @@ function requireSame(
   throw new MeshError(
     'mesh_exists',
     `${remote.shown} became a mesh a moment ago, founded by another machine with ${what} ${found}, where ${asked} was asked for. ` +
-      `Nothing was made here. Join it as it is with \`git mesh join ${remote.shown}\`, or take another repository.`,
+      `Nothing was made here. Join it as it is with \`git mesh join ${shellWord(remote.shown)}\`, or take another repository.`,
     { data: { asked, found } },
   );
 }

@@ -12,6 +12,7 @@ import {
   nextUlid,
   parseHandle,
   parseRefPrefix,
+  shellWord,
 } from '@git-mesh/core';
 import type { Handle, MembershipResult, StoreConfig, StoreDeps, Ulid } from '@git-mesh/core';
 import type { JoinOptions, OpenOptions } from './contract.js';
@@ -53,7 +54,7 @@ export function meshPrefix({ refs }: Pick<Advertisement, 'refs'>): string | null
 export function noMeshThere(shown: string): MeshError {
   return new MeshError(
     'not_found',
-    `There is no mesh at ${shown} (no branch _charter): found one with \`git mesh init --remote ${shown}\`.`,
+    `There is no mesh at ${shown} (no branch _charter): found one with \`git mesh init --remote ${shellWord(shown)}\`.`,
   );
 }
 

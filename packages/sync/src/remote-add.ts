@@ -1,4 +1,4 @@
-import { MeshError, Store, charterRef, parseRemoteName, readCharter, sameRemoteName } from '@git-mesh/core';
+import { MeshError, Store, charterRef, parseRemoteName, readCharter, sameRemoteName, shellWord } from '@git-mesh/core';
 import type { Oid, RemoteAddedResult, StoreConfig } from '@git-mesh/core';
 import type { AddRemoteOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
@@ -134,6 +134,6 @@ function differentMesh(remote: SetupRemote, name: string | null): MeshError {
   const which = name === null ? 'has a charter that cannot be read' : `holds another mesh ("${name}")`;
   return new MeshError(
     'different_mesh',
-    `${remote.shown} ${which}: nothing was stored. A store belongs to one mesh; join the other one with a store of its own (\`git mesh --dir DIR join ${remote.shown}\`).`,
+    `${remote.shown} ${which}: nothing was stored. A store belongs to one mesh; join the other one with a store of its own (\`git mesh --dir DIR join ${shellWord(remote.shown)}\`).`,
   );
 }

@@ -1,4 +1,4 @@
-import { remoteAdvice } from '@git-mesh/core';
+import { remoteAdvice, shellWord } from '@git-mesh/core';
 import type { MeshContext, Problem, RemoteState, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
 import { bundleRemote } from './bundle/bundle-transport.js';
 import { redactUrl } from './remote-url.js';
@@ -92,7 +92,7 @@ const subject = (handle: string): string => (handle === '_charter' ? 'the charte
 
 /** What a person can do about another machine's branch that is not accepted. What was accepted before stays. */
 function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; tip: string; dir: string }): string {
-  const look = `look at what was pushed with git --git-dir ${dir} log ${tip.slice(0, 10)}`;
+  const look = `look at what was pushed with git --git-dir ${shellWord(dir)} log ${tip.slice(0, 10)}`;
   switch (kind) {
     case 'wrong_key':
     case 'wrong_identity':

@@ -62,7 +62,9 @@ export function registerGuard(program: Command, cli: Cli): void {
           } catch (error) {
             // The exit code is the answer here, and says it whether or not it could be printed.
             if (!(error instanceof OutputError)) throw error;
-            await call.warn(error.message);
+            // Nothing was done, though "no freeze" is silent with --quiet like what confirms an act.
+            const { message } = error.cause instanceof OutputError ? error.cause : error;
+            await call.warn(message);
           }
           return result.frozen ? exitCodes.frozen : exitCodes.done;
         });

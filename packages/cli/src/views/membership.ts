@@ -1,9 +1,6 @@
+import { shellWord } from '@git-mesh/core';
 import type { MembershipResult } from '@git-mesh/core';
 import type { Render } from '../view.js';
-
-/** One word of a command line as a person would type it. */
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./\\~-]+$/.test(text) ? text : `"${text.replace(/["$`]/g, '\\$&')}"`;
 
 /** For `init` and `join`, which differ in one word. */
 export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult> {

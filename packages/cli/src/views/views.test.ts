@@ -119,7 +119,7 @@ describe('what people read', () => {
         .text.split('\n')
         .find((text) => text.startsWith('On another'));
     expect(line('/srv/git/team.git')).toBe('On another machine: git-mesh join /srv/git/team.git');
-    expect(line('/srv/a b$(id).git')).toBe('On another machine: git-mesh join "/srv/a b\\$(id).git"');
+    expect(line('/srv/a b$(id).git')).toBe("On another machine: git-mesh join '/srv/a b$(id).git'");
     expect(membershipView('joined')(made('/srv/git/team.git'), context).text).not.toContain('On another');
     expect(membershipView('made')({ ...made(''), remotes: [] }, context).text).not.toContain('On another');
   });

@@ -1,4 +1,5 @@
 import { decodeAck } from '../domain/ack-record.js';
+import { shellWord } from '../domain/shell-word.js';
 import {
   branchRef,
   checkAck,
@@ -69,9 +70,9 @@ export async function examineBranch(ctx: MeshContext, branch: Branch): Promise<P
 /** What brings back objects that this store has lost: stock git fetches them again, whatever it believes to have. */
 export function damagedFix({ store }: MeshContext, handle: Handle): string {
   const ref = branchRef(store.config.ref_prefix, handle);
-  const refetch = `get its objects again from a remote that has them: git --git-dir ${store.dir} fetch --refetch URL ${ref}`;
+  const refetch = `get its objects again from a remote that has them: git --git-dir ${shellWord(store.dir)} fetch --refetch URL ${ref}`;
   return handle === store.config.handle
-    ? `${refetch}; then check with git --git-dir ${store.dir} fsck`
+    ? `${refetch}; then check with git --git-dir ${shellWord(store.dir)} fsck`
     : `${refetch}; where the ref itself is damaged, delete the file ${ref} in the store and run git mesh sync`;
 }
 

@@ -20,7 +20,7 @@ export function guardedFs(fs: Fs, root: string, { as }: { as?: string } = {}): F
     try {
       return await step();
     } catch (error) {
-      throw storageError(error, { what, shown: shown(path) }) ?? error;
+      throw storageError(error, { what, shown: shown(path), placed: as === undefined }) ?? error;
     }
   };
   const file = (path: string, inner: FsFile): FsFile => ({
@@ -44,7 +44,7 @@ export function guardedFs(fs: Fs, root: string, { as }: { as?: string } = {}): F
         await fs.link(existing, path);
       } catch (error) {
         if (noHardLinks.has(errnoOf(error) ?? '')) throw error;
-        throw storageError(error, { what: 'write', shown: shown(path) }) ?? error;
+        throw storageError(error, { what: 'write', shown: shown(path), placed: as === undefined }) ?? error;
       }
     },
     unlink: (path) => guard('write', path, () => fs.unlink(path)),
@@ -68,8 +68,11 @@ const adviceFor: Readonly<Record<string, string>> = {
   ESTALE: 'the network share was mounted anew or its server changed; mount it again and try again',
 };
 
-/** Null for a failure that is no trouble of the disk's. */
-function storageError(error: unknown, at: { what: 'read' | 'write'; shown: string }): MeshError | null {
+/** Null for a failure that is no trouble of the disk's. A store that is not `placed` yet may be made elsewhere. */
+function storageError(
+  error: unknown,
+  at: { what: 'read' | 'write'; shown: string; placed: boolean },
+): MeshError | null {
   const code = errnoOf(error);
   const options = { data: { path: at.shown, errno: code }, cause: error };
   switch (code) {
@@ -86,7 +89,7 @@ function storageError(error: unknown, at: { what: 'read' | 'write'; shown: strin
       return at.what === 'write'
         ? new MeshError(
             'read_only',
-            `${at.shown} cannot be written (${code}): nothing was stored; make the store writable for this user (mount, owner and mode of its folder) and try again`,
+            `${at.shown} cannot be written (${code}): nothing was stored; make the store writable for this user (mount, owner and mode of its folder)${at.placed ? '' : ', or name another folder with --dir,'} and try again`,
             options,
           )
         : new MeshError(

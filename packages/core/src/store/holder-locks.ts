@@ -47,11 +47,15 @@ export class HolderLocks {
     return readLock(this.#fs, path);
   }
 
+  #own(): Promise<ProcessIdentity> {
+    this.#identity ??= ownIdentity();
+    return this.#identity;
+  }
+
   async #try(path: string, depth: number): Promise<string | null> {
     const state = await readLock(this.#fs, path);
     if (state.kind !== 'free' && !(await this.#takeOver(path, state, depth))) return null;
-    this.#identity ??= ownIdentity();
-    const holder = { identity: await this.#identity, nonce: randomBytes(12).toString('hex'), since: Date.now() };
+    const holder = { identity: await this.#own(), nonce: randomBytes(12).toString('hex'), since: Date.now() };
     return (await publishLock(this.#fs, path, { holder, temporaries: this.#folder })) ? holder.nonce : null;
   }
 
@@ -81,7 +85,7 @@ export class HolderLocks {
     const { nonce, identity } = state.holder;
     const asked = this.#proof;
     if (process.platform !== 'linux' && asked?.nonce === nonce && Date.now() - asked.at < proofEveryMs) return false;
-    const dead = await provenDead(identity);
+    const dead = await provenDead(identity, await this.#own());
     if (!dead) this.#proof = { nonce, at: Date.now() };
     return dead;
   }

@@ -23,20 +23,20 @@ export async function ownIdentity(): Promise<ProcessIdentity> {
 
 /**
  * True only with proof that the process has ended: no such pid in this pid namespace, a process under that pid which
- * started at another time, or another boot of this machine. False when it lives and when nothing can be proven.
+ * started at another time, or another boot of this machine. False when it lives and when nothing can be proven. `own` is
+ * {@link ownIdentity}, for those who ask often: what it says of the machine holds for as long as this process lives.
  */
-export async function provenDead(identity: ProcessIdentity): Promise<boolean> {
-  const here = await surroundings();
+export async function provenDead(identity: ProcessIdentity, own?: ProcessIdentity): Promise<boolean> {
+  const here = own ?? (await ownIdentity());
   const sameMachine = identity.host !== undefined && identity.host === here.host;
   if (identity.boot !== here.boot) {
-    if (identity.boot !== undefined && here.boot !== null) return sameMachine;
-    if (identity.boot !== undefined || here.boot !== null) return false;
+    return identity.boot !== undefined && here.boot !== undefined && sameMachine;
   }
   // One boot id is one kernel, whatever name its containers go by.
-  if (here.boot === null && !sameMachine) return false;
-  if (identity.pidns !== (here.pidns ?? undefined)) return false;
+  if (here.boot === undefined && !sameMachine) return false;
+  if (identity.pidns !== here.pidns) return false;
   if (!pidExists(identity.pid)) return true;
-  if (here.boot !== null) {
+  if (here.boot !== undefined) {
     const process = await linuxProcess(identity.pid);
     return process === null
       ? !pidExists(identity.pid)

@@ -111,3 +111,21 @@ it('gives back the locks of the dead and leaves those of the living', async () =
   expect(await readdir(join(dir, 'refs', 'heads', 'mesh'))).toEqual([]);
   expect(await readdir(dir)).toContain('packed-refs.lock');
 });
+
+it("removes git's own locks once they are old, in the whole store, and leaves young ones", async () => {
+  const store = await newStore(dir);
+  await mkdir(join(dir, 'refs', 'remotes', 'origin'), { recursive: true });
+  const old = ['HEAD', 'config', 'index', 'shallow', 'refs/heads/x', 'refs/remotes/origin/y'].map(
+    (name) => `${name}.lock`,
+  );
+  const twoHoursAgo = new Date(Date.now() - 2 * 3_600_000);
+  for (const name of old) {
+    await writeFile(join(dir, name), '');
+    await utimes(join(dir, name), twoHoursAgo, twoHoursAgo);
+  }
+  await writeFile(join(dir, 'packed-refs.lock'), '');
+  expect(await store.sweep()).toBe(old.length);
+  expect((await readdir(dir, { recursive: true })).filter((name) => name.endsWith('.lock'))).toEqual([
+    'packed-refs.lock',
+  ]);
+});

@@ -6,12 +6,15 @@ import { provenDead } from './identity.js';
 import { readLock } from './lock-file.js';
 
 const leftoverAfterMs = 10 * 60_000;
+/** Files that git locks in the folder of a repository, besides refs: a person's git that was killed leaves these. */
+const gitLocks = ['HEAD.lock', 'config.lock', 'index.lock', 'packed-refs.lock', 'shallow.lock'];
 /** More levels than a store has folders below one another. */
 const maxDepth = 8;
 
 /**
  * Removes what killed processes left in the store at `dir`: temporary files, folders and packs without an index older
- * than 10 minutes, and locks and claims whose holders are proven dead. Safe at any time; gives the number of things removed.
+ * than 10 minutes, locks and claims whose holders are proven dead, and git's locks, which name no one, once they are as
+ * old. Safe at any time; gives the number of things removed.
  */
 export async function sweepStore(fs: Fs, dir: string): Promise<number> {
   const local = join(dir, 'mesh');
@@ -22,11 +25,11 @@ export async function sweepStore(fs: Fs, dir: string): Promise<number> {
   removed += await sweepOthers(fs, local);
   removed += await sweepPacks(fs, join(dir, 'objects', 'pack'));
   const locks = new HolderLocks(fs, local);
-  const candidates = [join(local, 'lock'), join(dir, 'packed-refs.lock')];
+  const candidates = [join(local, 'lock'), ...gitLocks.map((name) => join(dir, name))];
   for (const folder of await foldersIn(fs, join(dir, 'refs'))) {
     for (const name of await fs.list(folder)) if (name.endsWith('.lock')) candidates.push(join(folder, name));
   }
-  for (const path of candidates) if (await releaseDead(fs, locks, path)) removed += 1;
+  for (const path of candidates) if (await releaseAbandoned(fs, locks, path)) removed += 1;
   return removed;
 }
 
@@ -44,9 +47,10 @@ async function foldersIn(fs: Fs, root: string, depth = 0): Promise<string[]> {
 }
 
 /** By taking it over, as the next one who needs it would, and giving it back. */
-async function releaseDead(fs: Fs, locks: HolderLocks, path: string): Promise<boolean> {
+async function releaseAbandoned(fs: Fs, locks: HolderLocks, path: string): Promise<boolean> {
   const state = await readLock(fs, path);
-  if (state.kind !== 'held' || !(await provenDead(state.holder.identity))) return false;
+  if (state.kind === 'free') return false;
+  if (state.kind === 'held' && !(await provenDead(state.holder.identity))) return false;
   const nonce = await locks.tryAcquire(path);
   if (nonce === null) return false;
   await locks.release(path, nonce);

@@ -7,3 +7,5 @@ export { manualClock } from './manual-clock.js';
 export type { ManualClock } from './manual-clock.js';
 export { TestMachine, testMesh } from './mesh-fixture.js';
 export type { TestMesh } from './mesh-fixture.js';
+export { startWorker as startStoreProcess } from './run-worker.js';
+export type { Worker as StoreProcess } from './run-worker.js';

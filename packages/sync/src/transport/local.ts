@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { MeshError } from '@git-mesh/core';
+import { MeshError, shellWord } from '@git-mesh/core';
 import type { Env } from '../git-env.js';
 import { gitEnv, gitSafeArgs } from '../git-env.js';
 import { redact } from '../redact.js';
@@ -49,7 +49,7 @@ function explain(service: Service, path: string, { end, words, cause }: ServiceF
   if (words.includes('safe.directory')) {
     return new MeshError(
       'auth_failed',
-      `git refuses the remote because its folder belongs to another user. If you trust it: git config --global --add safe.directory '${path}'`,
+      `git refuses the remote because its folder belongs to another user. If you trust it: git config --global --add safe.directory ${shellWord(path)}`,
       because,
     );
   }
