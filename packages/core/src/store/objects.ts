@@ -8,6 +8,7 @@ import { BoundedCache } from './bounded-cache.js';
 import type { Fs } from './fs.js';
 import { GitEngine } from './git-engine.js';
 import { LooseObjects } from './loose-objects.js';
+import { LostObjects } from './lost-objects.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
 import { makeDelta } from './pack-delta.js';
@@ -49,6 +50,7 @@ export class StoreObjects implements Objects {
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
 
   readonly #packClasses: KnownClasses = new Map();
+  readonly lost: LostObjects;
 
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs;
@@ -58,6 +60,7 @@ export class StoreObjects implements Objects {
     this.#packs = new PackIndexes(fs, this.#packFolder);
     this.#packed = new PackedObjects(fs, this.#packFolder, this.#packs);
     this.#quarantine = join(gitdir, 'mesh', 'incoming');
+    this.lost = new LostObjects(fs, join(gitdir, 'mesh'));
   }
 
   async read(oid: Oid): Promise<GitObject> {
@@ -136,6 +139,24 @@ export class StoreObjects implements Objects {
     await this.#add(objects);
   }
 
+  async ids(): Promise<Oid[]> {
+    await this.#packs.refresh();
+    return [...new Set([...(await this.#loose.ids()), ...this.#packs.ids()])];
+  }
+
+  async packOf(oid: Oid): Promise<string | null> {
+    return (await this.#packs.find(oid))?.pack ?? null;
+  }
+
+  async forget(): Promise<void> {
+    this.#packs.clear();
+    this.#packed.dropCache();
+    this.#engine.dropCache();
+    this.#known.clear();
+    this.#raw.clear();
+    await this.#packs.refresh();
+  }
+
   async isScattered(): Promise<boolean> {
     return (await packsToJoin(this.#fs, this.#packFolder, this.#packClasses)) !== null;
   }
@@ -164,7 +185,10 @@ export class StoreObjects implements Objects {
     const cached = this.#raw.get(oid);
     const found = cached ?? (await this.#fromDisk(oid, maxBytes));
     if (found === 'missing') throw damaged(oid, 'is missing');
-    if (found === 'damaged') throw damaged(oid, 'is damaged');
+    if (found === 'damaged') {
+      await this.lost.note([oid]);
+      throw damaged(oid, 'is damaged');
+    }
     if (found === 'too large' || found.data.length > maxBytes) {
       throw new MeshError('payload_too_large', `object ${oid} has more than the ${maxBytes} bytes allowed here`, {
         data: { oid, limit: maxBytes },

@@ -4,7 +4,7 @@ import type { RefName } from '../domain/ids.js';
 import { branchRef } from '../domain/ref-names.js';
 import { MeshError } from '../errors.js';
 import type { Logger } from '../logger.js';
-import { configPath, readConfig, writeConfig } from './config.js';
+import { configPath, readConfig, readConfigOrCopy, writeConfig } from './config.js';
 import { readIfThere, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { errnoOf, isErrno } from './fs.js';
@@ -13,6 +13,8 @@ import { guardedFs } from './guarded-fs.js';
 import { FileJournal } from './journal.js';
 import { MachineKey, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
+import { mendRepository, writeHead } from './mend-repository.js';
+import { mendPacks, suspectPacks } from './mend-packs.js';
 import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
 import type { Journal, LocalState, Objects, Refs, Signer, StoreConfig } from './ports.js';
@@ -81,8 +83,8 @@ export class Store {
   static async open(dir: string, deps: StoreDeps): Promise<Store> {
     const place = resolve(dir);
     const fs = guardedFs(deps.fs ?? nodeFs, place);
-    await checkPlace(guardedFs(deps.fs ?? nodeFs, place, { as: storeAt(place) }), place);
-    const config = await readConfig(fs, place);
+    await checkPlace(guardedFs(deps.fs ?? nodeFs, place, { as: storeAt(place) }), place, deps.logger);
+    const config = await readConfigOrCopy(fs, place);
     return new Store(place, fs, deps, { config, key: await readKey(fs, place) });
   }
 
@@ -202,6 +204,25 @@ export class Store {
     }
   }
 
+  /** Packs that seem to be damaged or whose objects were, by name. Cheap while there are none. */
+  async suspectPacks(): Promise<string[]> {
+    const suspect = new Set(await suspectPacks({ fs: this.fs, folder: join(this.dir, 'objects', 'pack') }));
+    for (const oid of (await this.objects.lost.read()) ?? []) {
+      const pack = await this.objects.packOf(oid);
+      if (pack !== null) suspect.add(pack);
+    }
+    return [...suspect];
+  }
+
+  /** Puts damaged packs aside, with what can be read of them saved. Only under the store lock. Gives how many there were. */
+  async mendPacks(suspect: readonly string[]): Promise<number> {
+    const folder = join(this.dir, 'objects', 'pack');
+    const places = { fs: this.fs, folder, aside: join(this.dir, 'mesh', 'damaged') };
+    const { setAside, lost } = await mendPacks(places, this.objects, suspect);
+    if (setAside.length > 0) await this.objects.lost.note(lost);
+    return setAside.length;
+  }
+
   /**
    * Takes back a store that was published a moment ago: out of its place in one step, so that no one finds half of it,
    * and away. For the one who published it.
@@ -220,13 +241,6 @@ export class Store {
   }
 }
 
-/** HEAD names a branch in refs/heads, or git takes the folder for no repository. */
-async function writeHead(fs: Fs, dir: string, config: StoreConfig): Promise<void> {
-  const own = branchRef(config.ref_prefix, config.handle);
-  const head = own.startsWith('refs/heads/') ? own : 'refs/heads/main';
-  await writeDurable(fs, join(dir, 'HEAD'), Buffer.from(`ref: ${head}\n`));
-}
-
 const storeAt = (dir: string): string => `the store at ${dir}`;
 
 /** What is at or above `dir` and is no folder, so that no store can be at `dir`; null where nothing is in the way. */
@@ -240,14 +254,15 @@ async function obstacle(fs: Fs, dir: string): Promise<string | null> {
 
 const elsewhere = 'choose another folder with --dir (or GIT_MESH_DIR, or git config mesh.dir)';
 
-async function checkPlace(fs: Fs, dir: string): Promise<void> {
+async function checkPlace(fs: Fs, dir: string, logger: Logger): Promise<void> {
   const blocked = await obstacle(fs, dir);
   if (blocked !== null) {
     throw new MeshError('no_mesh', `no mesh at ${dir}, and none can be there: ${blocked} is no folder; ${elsewhere}`, {
       data: { store: dir },
     });
   }
-  const isStore = (await fs.stat(configPath(dir))) !== null;
+  const isStore = (await fs.stat(join(dir, 'mesh', 'key'))) !== null || (await fs.stat(configPath(dir))) !== null;
+  if (isStore) await mendPlace(fs, dir, logger);
   const config = await readIfThere(fs, join(dir, 'config'));
   if (!isStore && (config === null || (await fs.stat(join(dir, 'mesh'))) === null)) {
     throw new MeshError(
@@ -266,6 +281,17 @@ async function checkPlace(fs: Fs, dir: string): Promise<void> {
     );
   }
   checkRepositoryFormat(Buffer.from(config ?? []).toString('utf8'));
+}
+
+/** Before git, or we, take it for no repository. */
+async function mendPlace(fs: Fs, dir: string, logger: Logger): Promise<void> {
+  try {
+    const mended = await mendRepository(fs, dir, await readConfigOrCopy(fs, dir));
+    if (mended.length > 0) logger.warn(`the store at ${dir} had lost its ${mended.join(' and ')}: written anew`);
+  } catch (error) {
+    // What is wrong then is said by the checks that follow.
+    if (!(error instanceof MeshError)) throw error;
+  }
 }
 
 async function checkVacant(fs: Fs, place: string): Promise<void> {
