@@ -4,7 +4,7 @@ import { operations } from './operations.js';
 import type { Point } from './victim.js';
 
 // `npm run crash-points`: every operation is killed at every point of it. With arguments only what they name:
-// [--every N] OPERATION [disk|process N WHEN]
+// [--every N] [OPERATION[;OPERATION] [disk|process N WHEN]]
 
 const lanes = 2;
 /** Past this no further operation is begun. */
@@ -32,7 +32,7 @@ async function main(args: string[]): Promise<boolean> {
   const flag = args.indexOf('--every');
   const every = flag === -1 ? 1 : Number(args.splice(flag, 2)[1]);
   const [only, ...point] = args;
-  const names = only === undefined ? Object.keys(operations) : [only];
+  const names = only === undefined ? Object.keys(operations) : only.split(';');
   const choose = chooser(point, every);
   const began = performance.now();
   const outcomes: Outcome[] = [];

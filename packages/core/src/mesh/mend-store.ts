@@ -15,6 +15,11 @@ interface Findings {
   journal: boolean;
   own: boolean;
   refs: readonly RefName[];
+  /** Other refs than the own one that name an object which is not here. */
+  dangling: readonly { ref: RefName; oid: Oid }[];
+  packedRefs: boolean;
+  /** An object was found damaged: there may be more. */
+  search: boolean;
   /** Machines whose branch was accepted here and is gone. */
   gone: readonly Handle[];
   pins: readonly (readonly [Handle, string])[];
@@ -32,9 +37,10 @@ export async function mendStore(store: Store): Promise<void> {
     if (isSound(await look(store))) return;
     await store.withLock(async () => {
       const found = await look(store);
-      const packs = await store.mendPacks(found.packs);
-      report(store, packs > 0, `${packs} damaged packs were put aside (mesh/damaged)`);
-      if (found.own || found.gone.length > 0 || found.refs.length > 0) await mendRefs(store, await look(store));
+      const packs = await store.mendObjects(found.packs);
+      report(store, packs > 0, `${packs} damaged packs or objects were put aside (mesh/damaged)`);
+      report(store, await store.refs.mendPacked(), 'lines of packed-refs that were none');
+      await mendRefs(store, await look(store));
       if (found.pins.length > 0) {
         await store.local.pinAll(found.pins);
         report(store, true, `the keys of ${found.pins.map(([handle]) => handle).join(', ')} were pinned again`);
@@ -58,8 +64,8 @@ function report(store: Store, isSo: boolean, what: string): void {
   if (isSo) store.logger.warn(`the store was damaged and is mended: ${what}`);
 }
 
-const isSound = ({ packs, journal, own, refs, gone, pins, sessions }: Findings): boolean =>
-  !journal && !own && packs.length + refs.length + gone.length + pins.length + sessions.length === 0;
+const isSound = (found: Findings): boolean =>
+  Object.values(found).every((value: boolean | readonly unknown[]) => value === false || (value !== true && value.length === 0));
 
 async function look(store: Store): Promise<Findings> {
   const { config, journal, local, refs } = store;
@@ -78,6 +84,9 @@ async function look(store: Store): Promise<Findings> {
   return {
     packs,
     journal: damage.some(({ corrupt }) => corrupt === true),
+    dangling: await danglingRefs(store),
+    packedRefs: await refs.isPackedDamaged(),
+    search: await store.objects.lost.isToBeSearched(),
     own: await isOwnLost(store, unreadable, view),
     sessions: await local.damagedSessions(),
     refs: unreadable,
@@ -87,6 +96,14 @@ async function look(store: Store): Promise<Findings> {
       machine === null || handle === config.handle || pinned.has(handle) ? [] : [[handle, machine.key] as const],
     ),
   };
+}
+
+async function danglingRefs({ branch, config, objects, refs }: Store): Promise<{ ref: RefName; oid: Oid }[]> {
+  const found: { ref: RefName; oid: Oid }[] = [];
+  for (const entry of [...(await refs.list(config.ref_prefix)), ...(await refs.list('refs/remotes/'))]) {
+    if (entry.ref !== branch && !(await objects.has(entry.oid))) found.push(entry);
+  }
+  return found;
 }
 
 async function journalOrNull({ journal }: Store): Promise<JournalView | null> {
@@ -116,17 +133,26 @@ async function mendRefs(store: Store, found: Findings): Promise<void> {
   const { config, refs } = store;
   const view = await journalOrNull(store);
   if (found.own) await mendOwn(store, found.refs.includes(store.branch), view);
+  const known = async (ref: RefName): Promise<Oid | null> => {
+    if (ref === charterRef(config.ref_prefix)) return knownCharter(store);
+    const handle = handleOfRef(config.ref_prefix, ref);
+    return handle === null ? null : lastAccepted(store, handle, view);
+  };
+  const tell = (ref: RefName, next: Oid | null): void => {
+    report(store, true, `${ref} ${next === null ? 'is fetched again' : `is back at ${next.slice(0, 10)}`}`);
+  };
   for (const ref of found.refs) {
     if (ref === store.branch) continue;
-    const handle = handleOfRef(config.ref_prefix, ref);
-    const next =
-      handle === null
-        ? ref === charterRef(config.ref_prefix)
-          ? await knownCharter(store)
-          : null
-        : await lastAccepted(store, handle, view);
+    const next = await known(ref);
     await refs.replaceUnreadable(ref, next);
-    report(store, true, `${ref} ${next === null ? 'was empty and is fetched again' : `is back at ${next.slice(0, 10)}`}`);
+    tell(ref, next);
+  }
+  for (const { ref, oid } of found.dangling) {
+    const next = await known(ref);
+    await refs.update(ref, { expected: oid, next });
+    // The id may have been damaged, or else the object: that it was had must not keep a remote from sending it.
+    if (next === null) await store.objects.lost.note([]);
+    tell(ref, next);
   }
   for (const handle of found.gone) {
     const next = await lastAccepted(store, handle, view);

@@ -5,7 +5,7 @@ import type { GitObject, ObjectType } from '../domain/git-object.js';
 import { isOid } from '../domain/ids.js';
 import type { Oid } from '../domain/ids.js';
 import { smallObjectBytes } from './deflated.js';
-import { readIfThere } from './durable-fs.js';
+import { makeDurableFolder, readIfThere } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
 import { hashObject, isObjectType } from './object-id.js';
@@ -52,6 +52,11 @@ export class LooseObjects {
   async has(oid: Oid): Promise<boolean> {
     const stat = await this.#fs.stat(this.#path(oid));
     return stat !== null && stat.size > 0;
+  }
+
+  async moveTo(oid: Oid, folder: string): Promise<void> {
+    await makeDurableFolder(this.#fs, folder);
+    await this.#fs.rename(this.#path(oid), join(folder, oid));
   }
 
   async ids(): Promise<Oid[]> {

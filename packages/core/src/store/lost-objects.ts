@@ -8,6 +8,7 @@ import { isErrno } from './fs.js';
 
 /** Enough to find the packs they stood in. */
 const maxNoted = 1_000;
+const searchedMark = 'searched';
 
 /**
  * Objects that were found damaged or missing, in `mesh/lost-objects`: whoever opens the store next puts the damaged files
@@ -36,10 +37,26 @@ export class LostObjects {
       const known = new Set(before ?? []);
       if (before !== null && (oids.every((oid) => known.has(oid)) || known.size >= maxNoted)) return;
       for (const oid of oids.slice(0, maxNoted)) known.add(oid);
-      await writeAtomic(this.#fs, this.#file, Buffer.from([...known].map((oid) => `${oid}\n`).join('')));
+      await this.#write([...known]);
     } catch (error) {
       if (!(error instanceof MeshError) && !isErrno(error, 'ENOENT')) throw error;
     }
+  }
+
+  /** Whether the store is to be searched for more: not again before something new is found. */
+  async isToBeSearched(): Promise<boolean> {
+    const bytes = await readIfThere(this.#fs, this.#file);
+    return bytes !== null && !Buffer.from(bytes).toString('latin1').startsWith(searchedMark);
+  }
+
+  /** It was, just now. */
+  async searched(): Promise<void> {
+    const oids = await this.read();
+    if (oids !== null) await this.#write([searchedMark, ...oids]);
+  }
+
+  async #write(lines: readonly string[]): Promise<void> {
+    await writeAtomic(this.#fs, this.#file, Buffer.from(lines.map((line) => `${line}\n`).join('')));
   }
 
   /** All of them are back. */

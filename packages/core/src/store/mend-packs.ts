@@ -13,6 +13,8 @@ import type { Objects } from './ports.js';
 
 const packName = /^(pack-[0-9a-f]{40})\.(pack|idx)$/;
 const sumBytes = 20;
+/** Larger indexes are summed only when there is reason to. */
+const maxSummedBytes = 64 * 1024;
 const maxObjectBytes = 32 * 1024 * 1024;
 
 export interface PackPlaces {
@@ -23,8 +25,11 @@ export interface PackPlaces {
   aside: string;
 }
 
-/** Packs that a look at their ends shows to be damaged, by name without an ending. Cheap. */
-export async function suspectPacks({ fs, folder }: Pick<PackPlaces, 'fs' | 'folder'>): Promise<string[]> {
+/** Packs that a look at their ends and at small indexes shows to be damaged, or `all`, by name without an ending. Cheap. */
+export async function suspectPacks(
+  { fs, folder }: Pick<PackPlaces, 'fs' | 'folder'>,
+  { all }: { all: boolean },
+): Promise<string[]> {
   const names = new Set(await fs.list(folder));
   const stems = new Set<string>();
   for (const name of names) {
@@ -34,7 +39,7 @@ export async function suspectPacks({ fs, folder }: Pick<PackPlaces, 'fs' | 'fold
   const suspect: string[] = [];
   for (const stem of stems) {
     const isWhole = names.has(`${stem}.pack`) && names.has(`${stem}.idx`);
-    if (!isWhole || !(await endsMatch(fs, join(folder, stem)))) suspect.push(stem);
+    if (all || !isWhole || !(await endsMatch(fs, join(folder, stem)))) suspect.push(stem);
   }
   return suspect;
 }
@@ -44,7 +49,9 @@ async function endsMatch(fs: Fs, path: string): Promise<boolean> {
   try {
     const pack = await ends(fs, `${path}.pack`, sumBytes);
     const index = await ends(fs, `${path}.idx`, 2 * sumBytes);
+    const isSmall = index.size <= maxSummedBytes;
     return (
+      (!isSmall || isSummed(await fs.readFile(`${path}.idx`))) &&
       Buffer.from(pack.head).toString('latin1', 0, 4) === 'PACK' &&
       Buffer.from(index.head).subarray(0, 8).equals(indexMagic) &&
       Buffer.from(index.tail.subarray(0, sumBytes)).equals(pack.tail)
@@ -56,11 +63,11 @@ async function endsMatch(fs: Fs, path: string): Promise<boolean> {
   }
 }
 
-async function ends(fs: Fs, path: string, tail: number): Promise<{ head: Uint8Array; tail: Uint8Array }> {
+async function ends(fs: Fs, path: string, tail: number): Promise<{ head: Uint8Array; tail: Uint8Array; size: number }> {
   const file = await fs.open(path, 'read');
   try {
     const { size } = await file.stat();
-    return { head: await file.read(0, 12), tail: await file.read(Math.max(0, size - tail), tail) };
+    return { size, head: await file.read(0, 12), tail: await file.read(Math.max(0, size - tail), tail) };
   } finally {
     await file.close();
   }

@@ -144,8 +144,14 @@ export class StoreObjects implements Objects {
     return [...new Set([...(await this.#loose.ids()), ...this.#packs.ids()])];
   }
 
-  async packOf(oid: Oid): Promise<string | null> {
-    return (await this.#packs.find(oid))?.pack ?? null;
+  async putLooseAside(aside: string): Promise<Oid[]> {
+    const damagedOnes: Oid[] = [];
+    for (const oid of await this.#loose.ids()) {
+      if ((await this.#loose.read(oid, maxReadBytes)) !== 'damaged') continue;
+      await this.#loose.moveTo(oid, aside);
+      damagedOnes.push(oid);
+    }
+    return damagedOnes;
   }
 
   async forget(): Promise<void> {

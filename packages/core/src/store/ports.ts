@@ -35,10 +35,10 @@ export interface Objects {
   installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void>;
   /** The ids of all objects here, reachable or not. For a search; not cheap. */
   ids(): Promise<Oid[]>;
-  /** The name of a pack that holds it, without an ending; null where none does. */
-  packOf(oid: Oid): Promise<string | null>;
+  /** Moves objects in files of their own that are damaged to the folder `aside`; gives their ids. Under the store lock. */
+  putLooseAside(aside: string): Promise<Oid[]>;
   /** What was found damaged or missing, to be fetched again. */
-  readonly lost: Pick<LostObjects, 'read' | 'note' | 'clear'>;
+  readonly lost: Pick<LostObjects, 'read' | 'note' | 'clear' | 'isToBeSearched' | 'searched'>;
   /** Forgets what is known of the packs, after their files were changed by other means. */
   forget(): Promise<void>;
   /** Whether there are small packs enough for {@link Objects.consolidate} to join. */
@@ -63,6 +63,10 @@ export interface Refs {
   unreadable(prefix: string): Promise<RefName[]>;
   /** Puts `next` in the place of a ref that cannot be read, or takes it away; leaves alone one that can. Under the store lock. */
   replaceUnreadable(ref: RefName, next: Oid | null): Promise<void>;
+  /** Whether packed-refs holds what is no line of it: git refuses the whole file for that. */
+  isPackedDamaged(): Promise<boolean>;
+  /** Takes such lines out. Under the store lock. False where there are none. */
+  mendPacked(): Promise<boolean>;
 }
 
 /** One line of the journal. `n` is the message number. */

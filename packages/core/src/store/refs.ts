@@ -82,6 +82,14 @@ export class StoreRefs implements Refs {
     });
   }
 
+  async isPackedDamaged(): Promise<boolean> {
+    return this.#packed.isDamaged();
+  }
+
+  async mendPacked(): Promise<boolean> {
+    return this.#packed.mend();
+  }
+
   async #isUnreadable(ref: RefName): Promise<boolean> {
     try {
       await this.#readLoose(ref);

@@ -204,23 +204,25 @@ export class Store {
     }
   }
 
-  /** Packs that seem to be damaged or whose objects were, by name. Cheap while there are none. */
+  /** Packs that seem to be damaged, by name; all of them where an object was found damaged. Cheap while none was. */
   async suspectPacks(): Promise<string[]> {
-    const suspect = new Set(await suspectPacks({ fs: this.fs, folder: join(this.dir, 'objects', 'pack') }));
-    for (const oid of (await this.objects.lost.read()) ?? []) {
-      const pack = await this.objects.packOf(oid);
-      if (pack !== null) suspect.add(pack);
-    }
-    return [...suspect];
+    const all = await this.objects.lost.isToBeSearched();
+    return suspectPacks({ fs: this.fs, folder: join(this.dir, 'objects', 'pack') }, { all });
   }
 
-  /** Puts damaged packs aside, with what can be read of them saved. Only under the store lock. Gives how many there were. */
-  async mendPacks(suspect: readonly string[]): Promise<number> {
+  /**
+   * Puts damaged packs and objects aside (`mesh/damaged`), with what can be read of them saved, and notes what is lost.
+   * Only under the store lock. Gives how many there were.
+   */
+  async mendObjects(suspect: readonly string[]): Promise<number> {
+    const { lost } = this.objects;
+    const aside = join(this.dir, 'mesh', 'damaged');
     const folder = join(this.dir, 'objects', 'pack');
-    const places = { fs: this.fs, folder, aside: join(this.dir, 'mesh', 'damaged') };
-    const { setAside, lost } = await mendPacks(places, this.objects, suspect);
-    if (setAside.length > 0) await this.objects.lost.note(lost);
-    return setAside.length;
+    const loose = (await lost.isToBeSearched()) ? await this.objects.putLooseAside(aside) : [];
+    const packs = await mendPacks({ fs: this.fs, folder, aside }, this.objects, suspect);
+    if (packs.setAside.length > 0 || loose.length > 0) await lost.note([...packs.lost, ...loose]);
+    await lost.searched();
+    return packs.setAside.length + loose.length;
   }
 
   /**
