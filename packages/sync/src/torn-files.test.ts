@@ -34,10 +34,7 @@ const call = (mesh: OpenMesh): { connection: ReturnType<OpenMesh['newConnection'
   connection: mesh.newConnection({ resident: false }),
 });
 const send = (dir: string, to: string, mark: string): Promise<number> =>
-  on(
-    dir,
-    async (mesh) => (await mesh.api.send({ to, msg_type: 'note', payload: { mark } }, call(mesh))).message_id,
-  );
+  on(dir, async (mesh) => (await mesh.api.send({ to, msg_type: 'note', payload: { mark } }, call(mesh))).message_id);
 const sync = (dir: string): Promise<void> =>
   on(dir, async (mesh) => {
     expect(await mesh.syncNow()).toMatchObject({ state: 'ok', error: null });
@@ -233,5 +230,6 @@ test.each(Object.keys(damages))('mesh/key that is %s is named, with what to do',
     (error: unknown) => error,
   );
   if (failure === null) expect(way).toBe(flipped);
-  else expect(failure).toMatchObject({ errorName: 'store_damaged', message: expect.stringMatching(/backup/) as string });
+  else
+    expect(failure).toMatchObject({ errorName: 'store_damaged', message: expect.stringMatching(/backup/) as string });
 });

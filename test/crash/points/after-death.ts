@@ -83,7 +83,10 @@ async function nothingLost(world: World, operation: Operation, before: Promised)
   must(damage.length === 0, `the journal is damaged: ${JSON.stringify(damage)}`);
   for (const [id, n] of before.numbers) {
     const now = after.numbers.get(id);
-    must(now === n || (operation.renumbers === true && now !== undefined), `message ${n} (${id}) is number ${now ?? 'none'}`);
+    must(
+      now === n || (operation.renumbers === true && now !== undefined),
+      `message ${n} (${id}) is number ${now ?? 'none'}`,
+    );
   }
   for (const mark of before.sent) must(after.sent.includes(mark), `the sent message "${mark}" is lost`);
   must(after.pinned >= before.pinned, 'a pinned key is lost');
@@ -129,4 +132,3 @@ async function clean(world: World, dir: string, operation: Operation): Promise<v
   }
   await sound(dir, 'at the end');
 }
-

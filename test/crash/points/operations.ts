@@ -60,7 +60,7 @@ const record = async (world: World, agent: string): Promise<{ status: string | n
 async function inbox(world: World, dir: string, agent: string): Promise<string[]> {
   return world.call(dir, async (api, call) => {
     const { messages } = await api.inbox({ agent_id: agent, limit: 100 }, call);
-    const marks = messages.map(({ payload }) => String(payload['mark']));
+    const marks = messages.map(({ payload }) => JSON.stringify(payload['mark']).slice(1, -1));
     if (new Set(marks).size < marks.length) throw new Error(`${agent} has a message twice: ${marks.join()}`);
     return marks;
   });

@@ -46,18 +46,30 @@ async function main(args: string[]): Promise<boolean> {
         print(row(outcome));
         for (const failure of outcome.failures) {
           const { of, at, when } = failure.point;
-          print(`  FAILED  npm run crash-points -- "${name}" ${of} ${at} ${when}   (${failure.step}): ${failure.message}`);
+          print(
+            `  FAILED  npm run crash-points -- "${name}" ${of} ${at} ${when}   (${failure.step}): ${failure.message}`,
+          );
         }
       }
     } finally {
       lane.remove();
     }
   };
-  print(`${'operation'.padEnd(34)}${'points'.padStart(8)}${'run'.padStart(8)}${'killed'.padStart(8)}${'passed'.padStart(8)}`);
+  print(
+    `${'operation'.padEnd(34)}${'points'.padStart(8)}${'run'.padStart(8)}${'killed'.padStart(8)}${'passed'.padStart(8)}`,
+  );
   await Promise.all(Array.from({ length: Math.min(lanes, names.length) }, work));
   const total = (of: (outcome: Outcome) => number): number => outcomes.reduce((sum, outcome) => sum + of(outcome), 0);
   const failed = total(({ failures }) => failures.length);
-  print(row({ operation: 'all', all: total((o) => o.all), run: total((o) => o.run), killed: total((o) => o.killed), failures: outcomes.flatMap(({ failures }) => failures) }));
+  print(
+    row({
+      operation: 'all',
+      all: total((o) => o.all),
+      run: total((o) => o.run),
+      killed: total((o) => o.killed),
+      failures: outcomes.flatMap(({ failures }) => failures),
+    }),
+  );
   print(`${Math.round((performance.now() - began) / 1000)} s`);
   return failed === 0;
 }

@@ -65,7 +65,9 @@ function report(store: Store, isSo: boolean, what: string): void {
 }
 
 const isSound = (found: Findings): boolean =>
-  Object.values(found).every((value: boolean | readonly unknown[]) => value === false || (value !== true && value.length === 0));
+  Object.values(found).every(
+    (value: boolean | readonly unknown[]) => value === false || (value !== true && value.length === 0),
+  );
 
 async function look(store: Store): Promise<Findings> {
   const { config, journal, local, refs } = store;
@@ -175,7 +177,11 @@ async function mendOwn(store: Store, isUnreadable: boolean, view: JournalView | 
   report(store, next !== null, `its own branch is back at ${next?.slice(0, 10) ?? ''}`);
 }
 
-async function reachesJournal({ config, objects }: Store, next: Oid | null, view: JournalView | null): Promise<boolean> {
+async function reachesJournal(
+  { config, objects }: Store,
+  next: Oid | null,
+  view: JournalView | null,
+): Promise<boolean> {
   const cursor = view?.cursor(config.handle);
   return next !== null && cursor !== undefined && (seqOf(await objects.commit(next)) ?? 0) >= cursor.seq;
 }

@@ -65,7 +65,8 @@ export function encodeLine(line: JournalLine): string {
 export function decodeLine(source: Buffer): JournalLine | { kind: 'damaged'; reason: string; corrupt?: true } {
   const line = source.toString('utf8');
   const json = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json)) return { ...damaged('its checksum does not match'), corrupt: true };
+  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json))
+    return { ...damaged('its checksum does not match'), corrupt: true };
   const value = parseJson(json);
   if (!isRecord(value)) return damaged('it is no JSON object');
   if (!isKind(value['kind'])) return damaged('it is of an unknown kind');

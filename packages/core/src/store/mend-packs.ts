@@ -154,7 +154,8 @@ function wholeAtItsBeginning(pack: Uint8Array): GitObject[] {
   try {
     while (cursor.at < bytes.length) {
       const entry = readEntry(bytes, cursor, { end: bytes.length, offset: cursor.at, maxObjectBytes });
-      if (entry.kind !== 'offset delta' && entry.kind !== 'ref delta') found.push({ type: entry.kind, data: entry.data });
+      if (entry.kind !== 'offset delta' && entry.kind !== 'ref delta')
+        found.push({ type: entry.kind, data: entry.data });
     }
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;

@@ -7,7 +7,11 @@ import { bareConfig } from './git-config.js';
 import type { StoreConfig } from './ports.js';
 
 /** HEAD names a branch in refs/heads, or git takes the folder for no repository. */
-export async function writeHead(fs: Fs, dir: string, config: Pick<StoreConfig, 'ref_prefix' | 'handle'>): Promise<void> {
+export async function writeHead(
+  fs: Fs,
+  dir: string,
+  config: Pick<StoreConfig, 'ref_prefix' | 'handle'>,
+): Promise<void> {
   const own = branchRef(config.ref_prefix, config.handle);
   const head = own.startsWith('refs/heads/') ? own : 'refs/heads/main';
   await writeDurable(fs, join(dir, 'HEAD'), Buffer.from(`ref: ${head}\n`));

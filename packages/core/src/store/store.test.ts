@@ -360,6 +360,7 @@ describe('sweeping a store', () => {
     );
     expect((await readdir(join(dir, 'mesh'))).sort()).toEqual([
       'activity',
+      'config.copy.json',
       'config.json',
       'journal',
       'key',
