@@ -21,7 +21,7 @@ export interface Promised {
   pinned: number;
 }
 
-export async function promised(world: World): Promise<Promised> {
+export async function promised(world: World, left: readonly string[] = []): Promise<Promised> {
   return world.on(world.studio, async (mesh) => {
     const call = newCall(mesh);
     const { ctx } = await shifted(world.studio, 0);
@@ -34,7 +34,9 @@ export async function promised(world: World): Promise<Promised> {
       numbers: new Map(messages.map(({ id, n }) => [id, n])),
       highest,
       alive: agents.filter(({ machine }) => machine === 'studio').map(({ agent_id }) => agent_id),
-      inbox: marks((await mesh.api.inbox({ agent_id: 'boss', limit: 100 }, call)).messages),
+      inbox: left.includes('boss')
+        ? []
+        : marks((await mesh.api.inbox({ agent_id: 'boss', limit: 100 }, call)).messages),
       sent: marks((await mesh.api.sent({ limit: 100 }, call)).messages),
       pinned: (await ctx.store.local.pins()).size,
     };
@@ -75,7 +77,8 @@ async function nothingLost(world: World, operation: Operation, before: Promised)
   const began = performance.now();
   const probe = await world.send(world.studio, 'lab', 'probe');
   must(performance.now() - began < longestWaitMs, 'the next send waited for a lock');
-  const after = await promised(world);
+  const left = operation.leaves ?? [];
+  const after = await promised(world, left);
   must(probe.message_id > before.highest, `number ${probe.message_id} was given twice`);
   must(new Set(after.numbers.values()).size === after.numbers.size, 'two messages have one number');
   const { ctx } = await shifted(world.studio, 0);
@@ -90,7 +93,6 @@ async function nothingLost(world: World, operation: Operation, before: Promised)
   }
   for (const mark of before.sent) must(after.sent.includes(mark), `the sent message "${mark}" is lost`);
   must(after.pinned >= before.pinned, 'a pinned key is lost');
-  const left = operation.leaves ?? [];
   for (const agent of before.alive) {
     must(after.alive.includes(agent) || left.includes(agent), `the agent ${agent} is gone`);
   }
@@ -122,6 +124,7 @@ async function clean(world: World, dir: string, operation: Operation): Promise<v
   try {
     const { ctx } = await shifted(dir, 0);
     await ctx.store.sweep();
+    await operation.tidy?.(world);
     const left = leftovers(world.path());
     must(left.length === 0, `left over: ${left.join(', ')}`);
     const { problems } = await mesh.api.doctor();

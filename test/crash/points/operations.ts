@@ -28,6 +28,8 @@ export interface Operation {
   acks?: string;
   /** It runs at a later time than the checks. */
   isAhead?: true;
+  /** What removes its leftovers that are not in a store. */
+  tidy?: (world: World) => Promise<unknown>;
   /** Agents that are there no more when it is done. */
   leaves?: readonly string[];
 }
@@ -94,7 +96,14 @@ async function newsFromLab(world: World): Promise<void> {
 }
 
 async function hasNews(world: World): Promise<boolean> {
-  const news = (await inbox(world, world.studio, 'boss')).filter((mark) => mark.startsWith('news'));
+  const look = async (): Promise<string[]> =>
+    (await inbox(world, world.studio, 'boss')).filter((mark) => mark.startsWith('news'));
+  let news = await look();
+  // Messages arrive one by one; a batch that was cut short goes on with whatever command is next.
+  if (news.length === 1) {
+    await world.on(world.studio, (mesh) => mesh.inlineSync({ deadlineMs: 10_000 }));
+    news = await look();
+  }
   if (news.length === 1) throw new Error(`of two messages in one commit each, only ${news.join()} is numbered`);
   return news.length === 2;
 }
@@ -224,6 +233,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     },
     run: (world) =>
       world.on(world.studio, (mesh) => mesh.exportBundle({ file: world.path('out.bundle'), sinceLast: 'usb' })),
+    // What was left beside a bundle, the next export to the same folder removes.
+    tidy: (world) => world.on(world.studio, (mesh) => mesh.exportBundle({ file: world.path('next.bundle') })),
     isDone: (world) => {
       const file = world.path('out.bundle');
       if (!existsSync(file)) return Promise.resolve(false);
