@@ -10,6 +10,7 @@ import { plainMessage } from './redact.js';
 import type { Remote, RoundContext } from './remote-context.js';
 import { fetchFrom } from './remote-fetch.js';
 import type { Fetched } from './remote-fetch.js';
+import { refetchLost } from './refetch-lost.js';
 import { pushTo } from './remote-push.js';
 import type { RemoteStates } from './remote-states.js';
 import { stateAfterFailure, turnOf } from './remote-turn.js';
@@ -51,7 +52,8 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
   const hasSeenOwn = states.seen(remote.name)?.has(mesh.store.branch) === true;
   const ctx: RoundContext = { mesh, remote, signal, logger, hasSeenOwn };
   try {
-    if (turn === 'all' && !options.ignoreBackoff && before?.error === null) {
+    const isWhole = (await mesh.store.objects.lost.read()) === null;
+    if (isWhole && turn === 'all' && !options.ignoreBackoff && before?.error === null) {
       const same = await orRecord(deps, options, { remote, before }, () => nothingMoved(deps, ctx, before));
       if (same === true) {
         const state = (await states.get(remote.name)) ?? before;
@@ -61,7 +63,10 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
       }
       if (same !== false) return;
     }
-    const fetched = await orRecord(deps, options, { remote, before }, () => fetchFrom(ctx, before?.rejected ?? []));
+    const fetched = await orRecord(deps, options, { remote, before }, async () => {
+      await refetchLost(ctx);
+      return fetchFrom(ctx, before?.rejected ?? []);
+    });
     if (fetched === null) return;
     states.see(remote.name, fetched.there);
     await journalArrivals(mesh);

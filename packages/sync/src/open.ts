@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Branches, Store, meshApi, ownIdentity } from '@git-mesh/core';
+import { Branches, Store, mendStore, meshApi, ownIdentity } from '@git-mesh/core';
 import type { Connection, MeshContext, Syncer } from '@git-mesh/core';
 import { exportBundle } from './bundle/export.js';
 import { importBundle } from './bundle/import.js';
@@ -21,10 +21,14 @@ const syncNowLimitMs = 25_000;
 /** How long a person's sync goes on with a backlog that a round has no time for, as long as it gets on. */
 const backlogLimitMs = 10 * 60_000;
 
-/** Opens a store with its synchronisation wired in. Starts nothing: no worker, no network, no lock. */
+/**
+ * Opens a store with its synchronisation wired in, and mends what a power cut did to it. Starts nothing: no worker, no
+ * network; and takes the lock only where there is something to mend.
+ */
 export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
   const { dir, env, logger } = options;
   const store = await Store.open(dir, { clock, random, logger });
+  await mendStore(store);
   const states = new RemoteStates(store.local);
   const closed = new AbortController();
 

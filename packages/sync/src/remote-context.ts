@@ -17,6 +17,8 @@ export interface Learnt {
   pace: PushPace;
   /** When branches that cannot be had were last asked for, by tip, as `performance.now()` tells. */
   askedAt: Map<Oid, number>;
+  /** When everything was last fetched again, likewise. */
+  refetchedAt?: number;
 }
 
 export interface RoundContext {

@@ -1,4 +1,4 @@
-import { housekeeping } from '@git-mesh/core';
+import { MeshError, housekeeping } from '@git-mesh/core';
 import { exchangeWith, lacksOwnTip } from './exchange.js';
 import type { ExchangeDependencies, RoundOptions } from './exchange.js';
 import { journalArrivals } from './journal-arrivals.js';
@@ -24,13 +24,27 @@ export async function prepare({ mesh, onJournaled }: ExchangeDependencies): Prom
 export async function round(deps: RoundDependencies, options: RoundOptions): Promise<void> {
   const pass = deps.pass ?? ((remote, wanted) => exchangeWith(deps, remote, wanted));
   const start = performance.now();
-  await prepare(deps);
+  const damage = await prepareOrDamage(deps);
   await each(deps.remotes, (remote) => pass(remote, options));
+  if (damage !== null) await prepare(deps);
   const deadlineMs = options.deadlineMs - (performance.now() - start);
   if (deps.remotes.length < 2 || deadlineMs <= 0 || options.signal?.aborted === true) return;
   const again: Remote[] = [];
   for (const remote of deps.remotes) if (await wantsMore(deps, remote, options)) again.push(remote);
   await each(again, (remote) => pass(remote, { ...options, deadlineMs }));
+}
+
+/** A store that lacks what only a remote has must be let to the remotes first. */
+async function prepareOrDamage(deps: RoundDependencies): Promise<MeshError | null> {
+  try {
+    await prepare(deps);
+    return null;
+  } catch (error) {
+    const isDamage = error instanceof MeshError && error.errorName === 'store_damaged';
+    if (!isDamage || deps.remotes.length === 0) throw error;
+    await deps.mesh.store.objects.lost.note([]);
+    return error;
+  }
 }
 
 async function wantsMore(deps: RoundDependencies, remote: Remote, options: RoundOptions): Promise<boolean> {

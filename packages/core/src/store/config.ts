@@ -43,6 +43,7 @@ const shape: Shape<StoreConfig> = {
 };
 
 export const configPath = (dir: string): string => join(dir, 'mesh', 'config.json');
+const copyPath = (dir: string): string => join(dir, 'mesh', 'config.copy.json');
 
 /**
  * @throws MeshError `store_damaged` when it is missing or not as expected, `format_too_new` for a later format.
@@ -66,14 +67,45 @@ export async function readConfig(fs: Fs, dir: string): Promise<StoreConfig> {
   return value as unknown as StoreConfig;
 }
 
-/** Durable and atomic. */
+/**
+ * {@link readConfig}, but from the copy where the file itself is damaged or gone, which is then written anew where the
+ * disk takes it.
+ */
+export async function readConfigOrCopy(fs: Fs, dir: string): Promise<StoreConfig> {
+  try {
+    return await readConfig(fs, dir);
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.errorName !== 'store_damaged') throw error;
+    const bytes = await readIfThere(fs, copyPath(dir));
+    const value = bytes === null ? undefined : parseJson(bytes);
+    if (bytes === null || !isRecord(value) || value['format'] !== formatVersion || wrongField(value, shape) !== null) {
+      throw error;
+    }
+    await writeAgain(fs, configPath(dir), bytes);
+    // Every field was just checked.
+    return value as unknown as StoreConfig;
+  }
+}
+
+async function writeAgain(fs: Fs, path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await writeDurable(fs, path, bytes, { mode: 0o600 });
+  } catch (error) {
+    // What is known is enough to work with.
+    if (!(error instanceof MeshError)) throw error;
+  }
+}
+
+/** Durable and atomic. A copy goes first: of the two, a disk that fails in the middle damages one. */
 export async function writeConfig(fs: Fs, dir: string, config: StoreConfig): Promise<void> {
   const wrong = wrongField(config, shape);
   if (wrong !== null || !isHandle(config.handle) || !isUlid(config.store)) {
     throw new Error(`a store's configuration with a wrong "${wrong ?? 'handle'}" was to be written`);
   }
   // URLs may hold credentials.
-  await writeDurable(fs, configPath(dir), Buffer.from(`${JSON.stringify(config, null, 2)}\n`), { mode: 0o600 });
+  const bytes = Buffer.from(`${JSON.stringify(config, null, 2)}\n`);
+  await writeDurable(fs, copyPath(dir), bytes, { mode: 0o600 });
+  await writeDurable(fs, configPath(dir), bytes, { mode: 0o600 });
 }
 
 function damagedConfig(what: string): MeshError {

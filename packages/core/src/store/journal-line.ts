@@ -63,10 +63,11 @@ export function encodeLine(line: JournalLine): string {
 }
 
 /** The line without its line feed; the reason why not for one that is damaged. */
-export function decodeLine(source: Buffer): JournalLine | { kind: 'damaged'; reason: string } {
+export function decodeLine(source: Buffer): JournalLine | { kind: 'damaged'; reason: string; corrupt?: true } {
   const line = source.toString('utf8');
   const json = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json)) return damaged('its checksum does not match');
+  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json))
+    return { ...damaged('its checksum does not match'), corrupt: true };
   const value = parseJson(json);
   if (!isRecord(value)) return damaged('it is no JSON object');
   if (!isKind(value['kind'])) return damaged('it is of an unknown kind');
@@ -79,7 +80,7 @@ function isKind(value: unknown): value is JournalLine['kind'] {
   return typeof value === 'string' && Object.hasOwn(shapes, value);
 }
 
-const damaged = (reason: string): { kind: 'damaged'; reason: string } => ({ kind: 'damaged', reason });
+const damaged = (reason: string): { kind: 'damaged'; reason: string; corrupt?: true } => ({ kind: 'damaged', reason });
 
 function checksum(json: string): string {
   return crc32(json).toString(16).padStart(8, '0');

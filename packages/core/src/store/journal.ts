@@ -9,6 +9,8 @@ import type { JournalLine } from './journal-line.js';
 import { LiveJournalView } from './journal-view.js';
 import type { Journal, JournalDamage, JournalEntry, JournalView } from './ports.js';
 
+type Damage = Omit<JournalDamage, 'line'>;
+
 const formatNumber = 1;
 const lineFeed = 10;
 
@@ -71,6 +73,27 @@ export class FileJournal implements Journal {
 
   async raiseTo(floor: number): Promise<void> {
     if ((await this.view()).highest < floor) await this.#append([{ kind: 'raise', n: floor }], { durable: true });
+  }
+
+  async dropDamaged(): Promise<number> {
+    return this.#inTurn(async () => {
+      await this.#catchUp();
+      const left = new Set(this.#progress.damage.filter(({ corrupt }) => corrupt === true).map(({ line }) => line));
+      if (left.size === 0) return 0;
+      const bytes = asBuffer(await this.#fs.readFile(this.file));
+      const kept: string[] = [`${this.#header}\n`];
+      for (const [index, line] of bytes.toString('latin1').split('\n').entries()) {
+        const source = Buffer.from(line, 'latin1');
+        if (index === 0 || left.has(index + 1) || decodeLine(source).kind === 'cursor') continue;
+        // What another version wrote, and this one cannot tell, is kept; a torn end is none of it.
+        if (source.length > 0 && index < this.#progress.lines) kept.push(`${source.toString('latin1')}\n`);
+      }
+      await writeDurable(this.#fs, `${this.file}.damaged`, bytes);
+      await writeDurable(this.#fs, this.file, Buffer.from(kept.join(''), 'latin1'));
+      this.#progress = nothing();
+      await this.#catchUp();
+      return left.size;
+    });
   }
 
   async #append(lines: readonly JournalLine[], { durable }: { durable: boolean }): Promise<JournalView> {
@@ -171,23 +194,27 @@ export class FileJournal implements Journal {
       const end = bytes.indexOf(lineFeed, start);
       const line = bytes.subarray(start, end);
       progress.lines += 1;
-      const reason = progress.lines === 1 ? this.#checkHeader(line.toString('utf8')) : this.#takeEntry(line);
-      if (reason !== null) progress.damage.push({ line: progress.lines, reason });
+      const found = progress.lines === 1 ? this.#checkHeader(line.toString('utf8')) : this.#takeEntry(line);
+      if (found !== null) progress.damage.push({ line: progress.lines, ...found });
       start = end + 1;
     }
     progress.offset += bytes.length;
     if (bytes.length > 0) progress.tail = Buffer.from(bytes.subarray(bytes.lastIndexOf(lineFeed, -2) + 1));
   }
 
-  #takeEntry(line: Buffer): string | null {
+  #takeEntry(line: Buffer): Damage | null {
     const entry = decodeLine(line);
-    return entry.kind === 'damaged' ? entry.reason : this.#progress.view.add(entry);
+    if (entry.kind === 'damaged') {
+      return { reason: entry.reason, ...(entry.corrupt === true ? { corrupt: true } : {}) };
+    }
+    const reason = this.#progress.view.add(entry);
+    return reason === null ? null : { reason };
   }
 
-  #checkHeader(line: string): string | null {
+  #checkHeader(line: string): Damage | null {
     if (line === this.#header) return null;
     const [, format, store] = /^git-mesh-journal (\d{1,9}) (\S+)$/.exec(line) ?? [];
-    if (format === undefined) return 'the header is not "git-mesh-journal 1 <store>"';
+    if (format === undefined) return { reason: 'the header is not "git-mesh-journal 1 <store>"', corrupt: true };
     this.#progress = nothing();
     if (Number(format) > formatNumber) {
       throw new MeshError(

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { agentKey, isHandle } from '../domain/ids.js';
+import { agentKey, isAgentKey, isHandle } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Handle } from '../domain/ids.js';
 import { isAhead } from '../domain/presence.js';
 import { MeshError } from '../errors.js';
@@ -32,6 +32,17 @@ export class FileLocalState implements LocalState {
     const names = (await this.#fs.list(join(this.#folder, 'sessions'))).filter((name) => name.endsWith('.json')).sort();
     const sessions = await Promise.all(names.map((name) => this.#readJson(`sessions/${name}`, isSession)));
     return sessions.filter((session) => session !== null);
+  }
+
+  async damagedSessions(): Promise<AgentKey[]> {
+    const damaged: AgentKey[] = [];
+    for (const name of (await this.#fs.list(join(this.#folder, 'sessions'))).sort()) {
+      const key = name.replace(/\.json$/, '');
+      if (!name.endsWith('.json') || !isAgentKey(key)) continue;
+      const bytes = await readIfThere(this.#fs, join(this.#folder, 'sessions', name));
+      if (bytes !== null && !isSession(parseJson(bytes))) damaged.push(key);
+    }
+    return damaged;
   }
 
   async putSession(session: SessionState): Promise<void> {

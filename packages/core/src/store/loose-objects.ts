@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inflate, inflateSync } from 'node:zlib';
 import type { GitObject, ObjectType } from '../domain/git-object.js';
+import { isOid } from '../domain/ids.js';
 import type { Oid } from '../domain/ids.js';
 import { smallObjectBytes } from './deflated.js';
-import { readIfThere } from './durable-fs.js';
+import { makeDurableFolder, readIfThere } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
 import { hashObject, isObjectType } from './object-id.js';
@@ -51,6 +52,22 @@ export class LooseObjects {
   async has(oid: Oid): Promise<boolean> {
     const stat = await this.#fs.stat(this.#path(oid));
     return stat !== null && stat.size > 0;
+  }
+
+  async moveTo(oid: Oid, folder: string): Promise<void> {
+    await makeDurableFolder(this.#fs, folder);
+    await this.#fs.rename(this.#path(oid), join(folder, oid));
+  }
+
+  async ids(): Promise<Oid[]> {
+    const found: Oid[] = [];
+    for (const folder of await this.#fs.list(this.#folder)) {
+      if (!/^[0-9a-f]{2}$/.test(folder)) continue;
+      for (const name of await this.#fs.list(join(this.#folder, folder))) {
+        if (isOid(folder + name)) found.push((folder + name) as Oid);
+      }
+    }
+    return found;
   }
 
   #path(oid: Oid): string {

@@ -8,6 +8,7 @@ import { BoundedCache } from './bounded-cache.js';
 import type { Fs } from './fs.js';
 import { GitEngine } from './git-engine.js';
 import { LooseObjects } from './loose-objects.js';
+import { LostObjects } from './lost-objects.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
 import { makeDelta } from './pack-delta.js';
@@ -51,6 +52,7 @@ export class StoreObjects implements Objects {
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
 
   readonly #packClasses: KnownClasses = new Map();
+  readonly lost: LostObjects;
 
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs;
@@ -61,6 +63,7 @@ export class StoreObjects implements Objects {
     this.#packed = new PackedObjects(fs, this.#packFolder, this.#packs);
     this.#quarantine = join(gitdir, 'mesh', 'incoming');
     this.#shallow = new ShallowFile(fs, gitdir);
+    this.lost = new LostObjects(fs, join(gitdir, 'mesh'));
   }
 
   async read(oid: Oid): Promise<GitObject> {
@@ -148,6 +151,30 @@ export class StoreObjects implements Objects {
     await this.#shallow.move(change);
   }
 
+  async ids(): Promise<Oid[]> {
+    await this.#packs.refresh();
+    return [...new Set([...(await this.#loose.ids()), ...this.#packs.ids()])];
+  }
+
+  async putLooseAside(aside: string): Promise<Oid[]> {
+    const damagedOnes: Oid[] = [];
+    for (const oid of await this.#loose.ids()) {
+      if ((await this.#loose.read(oid, maxReadBytes)) !== 'damaged') continue;
+      await this.#loose.moveTo(oid, aside);
+      damagedOnes.push(oid);
+    }
+    return damagedOnes;
+  }
+
+  async forget(): Promise<void> {
+    this.#packs.clear();
+    this.#packed.dropCache();
+    this.#engine.dropCache();
+    this.#known.clear();
+    this.#raw.clear();
+    await this.#packs.refresh();
+  }
+
   async isScattered(): Promise<boolean> {
     return (await packsToJoin(this.#fs, this.#packFolder, this.#packClasses)) !== null;
   }
@@ -176,7 +203,10 @@ export class StoreObjects implements Objects {
     const cached = this.#raw.get(oid);
     const found = cached ?? (await this.#fromDisk(oid, maxBytes));
     if (found === 'missing') throw damaged(oid, 'is missing');
-    if (found === 'damaged') throw damaged(oid, 'is damaged');
+    if (found === 'damaged') {
+      await this.lost.note([oid]);
+      throw damaged(oid, 'is damaged');
+    }
     if (found === 'too large' || found.data.length > maxBytes) {
       throw new MeshError('payload_too_large', `object ${oid} has more than the ${maxBytes} bytes allowed here`, {
         data: { oid, limit: maxBytes },

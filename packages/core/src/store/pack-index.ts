@@ -85,6 +85,15 @@ export class PackIndexes {
     return next.size === names.length ? names.join(' ') : null;
   }
 
+  /** All that they hold, as they were when they were last looked at. */
+  ids(): Oid[] {
+    return [...this.#indexes.values()].flatMap((index) => index.ids());
+  }
+
+  clear(): void {
+    this.#indexes.clear();
+  }
+
   /** Of a pack that was written here a moment ago: what is in it need not be read again. */
   add(pack: string, index: Uint8Array): void {
     const bytes = wholeIndex(index);
@@ -121,6 +130,13 @@ class PackIndex {
   find(key: Buffer): PackPlace | null {
     const n = positionOf(this.#bytes, key);
     return n === null ? null : this.#place(offsetOf(this.#bytes, n));
+  }
+
+  ids(): Oid[] {
+    // Twenty bytes in hex are an id.
+    return Array.from({ length: countOf(this.#bytes) }, (_, n) =>
+      this.#bytes.toString('hex', oidsAt + n * 20, oidsAt + n * 20 + 20),
+    ) as Oid[];
   }
 
   /** Null where no object begins at that offset. */

@@ -44,6 +44,20 @@ export class PackedRefs {
     });
   }
 
+  /** Takes out what is no line of it, which git refuses the whole file for. False where there is nothing of the kind. */
+  async mend(): Promise<boolean> {
+    if (!(await this.isDamaged())) return false;
+    await this.#lock.run(this.#path, async (publish) => {
+      const kept = (await this.#lines()).filter(isLine);
+      await publish(kept.map((line) => `${line}\n`).join(''));
+    });
+    return true;
+  }
+
+  async isDamaged(): Promise<boolean> {
+    return (await this.#lines()).some((line) => !isLine(line));
+  }
+
   async #lines(): Promise<string[]> {
     const bytes = await readIfThere(this.#fs, this.#path);
     return bytes === null
@@ -54,3 +68,6 @@ export class PackedRefs {
           .filter((line) => line !== '');
   }
 }
+
+/** A comment, a peeled tag, or a ref. */
+const isLine = (line: string): boolean => /^(?:#.*|\^[0-9a-f]{40}|[0-9a-f]{40} refs\/[^\s\0]+)$/.test(line);

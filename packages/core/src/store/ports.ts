@@ -1,5 +1,6 @@
 import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import type { AgentId, AgentKey, EpochMillis, Handle, IsoTime, Oid, RefName, Ulid } from '../domain/ids.js';
+import type { LostObjects } from './lost-objects.js';
 import type { MessageType } from '../domain/records.js';
 
 /**
@@ -44,6 +45,14 @@ export interface Objects {
    * @throws MeshError `locked` when another process (git's, too) changes them for over 2 s.
    */
   moveEdges(change: { add?: Iterable<Oid>; remove?: Iterable<Oid> }): Promise<void>;
+  /** The ids of all objects here, reachable or not. For a search; not cheap. */
+  ids(): Promise<Oid[]>;
+  /** Moves objects in files of their own that are damaged to the folder `aside`; gives their ids. Under the store lock. */
+  putLooseAside(aside: string): Promise<Oid[]>;
+  /** What was found damaged or missing, to be fetched again. */
+  readonly lost: Pick<LostObjects, 'read' | 'note' | 'clear' | 'isToBeSearched' | 'searched'>;
+  /** Forgets what is known of the packs, after their files were changed by other means. */
+  forget(): Promise<void>;
   /** Whether there are small packs enough for {@link Objects.consolidate} to join. */
   isScattered(): Promise<boolean>;
   /** Joins small packs once there are many; cheap while there are few. Only under the store lock. */
@@ -62,6 +71,14 @@ export interface Refs {
    * @throws MeshError `conflict` when the ref is not at `expected`; `locked` when another process holds `<ref>.lock`.
    */
   update(ref: RefName, change: { expected: Oid | null; next: Oid | null }): Promise<void>;
+  /** Refs below `prefix` whose files hold no object id: what a power cut or a bad disk left of them. */
+  unreadable(prefix: string): Promise<RefName[]>;
+  /** Puts `next` in the place of a ref that cannot be read, or takes it away; leaves alone one that can. Under the store lock. */
+  replaceUnreadable(ref: RefName, next: Oid | null): Promise<void>;
+  /** Whether packed-refs holds what is no line of it: git refuses the whole file for that. */
+  isPackedDamaged(): Promise<boolean>;
+  /** Takes such lines out. Under the store lock. False where there are none. */
+  mendPacked(): Promise<boolean>;
 }
 
 /** One line of the journal. `n` is the message number. */
@@ -140,6 +157,8 @@ export interface JournalDamage {
   line: number;
   reason: string;
   torn?: true;
+  /** Its bytes are not those that were written. */
+  corrupt?: true;
 }
 
 /**
@@ -156,6 +175,12 @@ export interface Journal {
   append(entries: readonly JournalEntry[], options: { durable: boolean }): Promise<JournalView>;
   /** Lines that could not be read, oldest first. */
   damage(): Promise<readonly JournalDamage[]>;
+  /**
+   * Writes the file anew without the lines whose bytes were damaged, and without cursors: what the lines named is then
+   * found on the branches again, under new numbers. The damaged file is kept beside it. Only under the store lock;
+   * durable. Gives the number of lines that were left out; 0 where nothing was to be done.
+   */
+  dropDamaged(): Promise<number>;
   /**
    * Starts the numbers at `floor + 1` or above (a journal that was lost goes on above what its branch proves).
    * Only under the store lock; durable.
@@ -249,6 +274,8 @@ export interface StorePlace {
 export interface LocalState {
   session(agent: AgentKey): Promise<SessionState | null>;
   sessions(): Promise<SessionState[]>;
+  /** Agents whose session is there and cannot be read. */
+  damagedSessions(): Promise<AgentKey[]>;
   /** Durable and atomic. Only under the store lock. */
   putSession(session: SessionState): Promise<void>;
   /**

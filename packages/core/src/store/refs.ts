@@ -65,6 +65,41 @@ export class StoreRefs implements Refs {
     }
   }
 
+  async unreadable(prefix: string): Promise<RefName[]> {
+    const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+    const found: RefName[] = [];
+    for (const ref of await this.#looseNames(folder, 0)) if (await this.#isUnreadable(ref)) found.push(ref);
+    return found.sort();
+  }
+
+  async replaceUnreadable(ref: RefName, next: Oid | null): Promise<void> {
+    const path = join(this.#gitdir, ref);
+    await this.#lock.run(path, async (publish) => {
+      if (!(await this.#isUnreadable(ref))) return;
+      if (next !== null) return publish(`${next}\n`);
+      await this.#fs.unlink(path);
+      await this.#fs.syncFolder(dirname(path));
+    });
+  }
+
+  async isPackedDamaged(): Promise<boolean> {
+    return this.#packed.isDamaged();
+  }
+
+  async mendPacked(): Promise<boolean> {
+    return this.#packed.mend();
+  }
+
+  async #isUnreadable(ref: RefName): Promise<boolean> {
+    try {
+      await this.#readLoose(ref);
+      return false;
+    } catch (error) {
+      if (error instanceof MeshError && error.errorName === 'store_damaged') return true;
+      throw error;
+    }
+  }
+
   async update(ref: RefName, change: { expected: Oid | null; next: Oid | null }): Promise<void> {
     checkRefName(ref);
     const path = join(this.#gitdir, ref);

@@ -204,8 +204,6 @@ describe('opening a store', () => {
   });
 
   it.each([
-    ['config', ''],
-    ['HEAD', null],
     ['objects', null],
     ['mesh/config.json', null],
     ['mesh/config.json', '{"format":1'],
@@ -215,10 +213,27 @@ describe('opening a store', () => {
   ])('says what to do where %s is %j', async (name, content) => {
     await newStore(dir);
     await rm(join(dir, name), { recursive: true });
+    await rm(join(dir, 'mesh/config.copy.json'));
     if (content !== null) await writeFile(join(dir, name), content);
-    // An empty config is one that git takes too.
-    if (name === 'config') await open();
-    else await expect(open()).rejects.toMatchObject({ errorName: 'store_damaged' });
+    await expect(open()).rejects.toMatchObject({ errorName: 'store_damaged' });
+  });
+
+  it.each([
+    ['config', ''],
+    ['config', null],
+    ['HEAD', ''],
+    ['HEAD', null],
+    ['refs', null],
+    ['mesh/config.json', ''],
+    ['mesh/config.json', null],
+  ])('makes %s that is %j again', async (name, content) => {
+    await newStore(dir);
+    const before = name === 'refs' ? null : await readFile(join(dir, name), 'utf8');
+    await rm(join(dir, name), { recursive: true });
+    if (content !== null) await writeFile(join(dir, name), content);
+    await open();
+    if (before !== null) expect(await readFile(join(dir, name), 'utf8')).toBe(before);
+    expect(await fsck(dir)).not.toMatch(/error|fatal/);
   });
 
   it('refuses a later format with the way on', async () => {
@@ -348,6 +363,7 @@ describe('sweeping a store', () => {
     );
     expect((await readdir(join(dir, 'mesh'))).sort()).toEqual([
       'activity',
+      'config.copy.json',
       'config.json',
       'journal',
       'key',

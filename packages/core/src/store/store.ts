@@ -4,15 +4,17 @@ import type { RefName } from '../domain/ids.js';
 import { branchRef } from '../domain/ref-names.js';
 import { MeshError } from '../errors.js';
 import type { Logger } from '../logger.js';
-import { configPath, readConfig, writeConfig } from './config.js';
-import { readIfThere, writeDurable } from './durable-fs.js';
+import { configPath, readConfig, readConfigOrCopy, writeConfig } from './config.js';
+import { writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { errnoOf, isErrno } from './fs.js';
-import { bareConfig, checkRepositoryFormat } from './git-config.js';
+import { bareConfig } from './git-config.js';
 import { guardedFs } from './guarded-fs.js';
 import { FileJournal } from './journal.js';
 import { MachineKey, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
+import { writeHead } from './mend-repository.js';
+import { mendPacks, suspectPacks } from './mend-packs.js';
 import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
 import { Ownership } from './ownership.js';
@@ -20,6 +22,7 @@ import type { Journal, LocalState, Objects, Refs, Signer, StoreConfig } from './
 import { StoreRefs } from './refs.js';
 import { draftPath, forgetMaker, nameMaker, sweepDrafts } from './store-draft.js';
 import { StoreLock, lockPath } from './store-lock.js';
+import { checkPlace, checkVacant, elsewhere, storeAt } from './store-place.js';
 import { sweepStore } from './sweep.js';
 
 export interface StoreDeps {
@@ -93,8 +96,8 @@ export class Store {
   static async open(dir: string, deps: StoreDeps): Promise<Store> {
     const place = resolve(dir);
     const fs = guardedFs(deps.fs ?? nodeFs, place);
-    await checkPlace(guardedFs(deps.fs ?? nodeFs, place, { as: storeAt(place) }), place);
-    const config = await readConfig(fs, place);
+    await checkPlace(guardedFs(deps.fs ?? nodeFs, place, { as: storeAt(place) }), place, deps.logger);
+    const config = await readConfigOrCopy(fs, place);
     return new Store(place, fs, deps, { config, key: await readKey(fs, place) });
   }
 
@@ -214,6 +217,27 @@ export class Store {
     }
   }
 
+  /** Packs that seem to be damaged, by name; all of them where an object was found damaged. Cheap while none was. */
+  async suspectPacks(): Promise<string[]> {
+    const all = await this.objects.lost.isToBeSearched();
+    return suspectPacks({ fs: this.fs, folder: join(this.dir, 'objects', 'pack') }, { all });
+  }
+
+  /**
+   * Puts damaged packs and objects aside (`mesh/damaged`), with what can be read of them saved, and notes what is lost.
+   * Only under the store lock. Gives how many there were.
+   */
+  async mendObjects(suspect: readonly string[]): Promise<number> {
+    const { lost } = this.objects;
+    const aside = join(this.dir, 'mesh', 'damaged');
+    const folder = join(this.dir, 'objects', 'pack');
+    const loose = (await lost.isToBeSearched()) ? await this.objects.putLooseAside(aside) : [];
+    const packs = await mendPacks({ fs: this.fs, folder, aside }, this.objects, suspect);
+    if (packs.setAside.length > 0 || loose.length > 0) await lost.note([...packs.lost, ...loose]);
+    await lost.searched();
+    return packs.setAside.length + loose.length;
+  }
+
   /**
    * Takes back a store that was published a moment ago: out of its place in one step, so that no one finds half of it,
    * and away. For the one who published it.
@@ -230,71 +254,6 @@ export class Store {
     const beside = await sweepDrafts(guardedFs(this.#raw, dirname(this.dir)), this.dir);
     return beside + ((await forgetMaker(this.fs, this.dir)) ? 1 : 0) + (await sweepStore(this.fs, this.dir));
   }
-}
-
-/** HEAD names a branch in refs/heads, or git takes the folder for no repository. */
-async function writeHead(fs: Fs, dir: string, config: StoreConfig): Promise<void> {
-  const own = branchRef(config.ref_prefix, config.handle);
-  const head = own.startsWith('refs/heads/') ? own : 'refs/heads/main';
-  await writeDurable(fs, join(dir, 'HEAD'), Buffer.from(`ref: ${head}\n`));
-}
-
-const storeAt = (dir: string): string => `the store at ${dir}`;
-
-/** What is at or above `dir` and is no folder, so that no store can be at `dir`; null where nothing is in the way. */
-async function obstacle(fs: Fs, dir: string): Promise<string | null> {
-  for (let at = dir; ; at = dirname(at)) {
-    const stat = await fs.stat(at);
-    if (stat !== null) return stat.kind === 'folder' ? null : at;
-    if (dirname(at) === at) return null;
-  }
-}
-
-const elsewhere = 'choose another folder with --dir (or GIT_MESH_DIR, or git config mesh.dir)';
-
-async function checkPlace(fs: Fs, dir: string): Promise<void> {
-  const blocked = await obstacle(fs, dir);
-  if (blocked !== null) {
-    throw new MeshError('no_mesh', `no mesh at ${dir}, and none can be there: ${blocked} is no folder; ${elsewhere}`, {
-      data: { store: dir },
-    });
-  }
-  const isStore = (await fs.stat(configPath(dir))) !== null;
-  const config = await readIfThere(fs, join(dir, 'config'));
-  if (!isStore && (config === null || (await fs.stat(join(dir, 'mesh'))) === null)) {
-    throw new MeshError(
-      'no_mesh',
-      `no mesh at ${dir}: start one with git mesh init, or join one with git mesh join URL`,
-      {
-        data: { store: dir },
-      },
-    );
-  }
-  for (const needed of ['HEAD', 'objects', 'refs']) {
-    if (config !== null && (await fs.stat(join(dir, needed))) !== null) continue;
-    throw new MeshError(
-      'store_damaged',
-      `the store at ${dir} has no ${config === null ? 'config' : needed}: put it back from a backup (git init --bare in the folder restores empty parts), or move the folder away and join the mesh under a new handle`,
-    );
-  }
-  checkRepositoryFormat(Buffer.from(config ?? []).toString('utf8'));
-}
-
-async function checkVacant(fs: Fs, place: string): Promise<void> {
-  const blocked = await obstacle(fs, dirname(place));
-  if (blocked !== null) {
-    throw new MeshError('store_unusable', `no store can be made at ${place}: ${blocked} is no folder; ${elsewhere}`);
-  }
-  const stat = await fs.stat(place);
-  if (stat === null) return;
-  if ((await fs.stat(configPath(place))) !== null) {
-    throw new MeshError('mesh_exists', `${place} is a store already: see git mesh status, or choose another --dir`);
-  }
-  if (stat.kind === 'folder' && (await fs.list(place)).length === 0) return;
-  throw new MeshError(
-    'store_unusable',
-    `${place} is ${stat.kind === 'folder' ? 'a folder with other things in it' : 'no folder'}: expected nothing there or an empty folder; choose another --dir`,
-  );
 }
 
 async function publish(fs: Fs, at: { draft: string; place: string; deps: StoreDeps }): Promise<Store> {

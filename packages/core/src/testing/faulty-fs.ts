@@ -2,7 +2,17 @@ import type { Fs, FsFile } from '../store/fs.js';
 
 /** The steps that change a disk, in the order in which a program takes them. */
 export type FsStep =
-  'open' | 'write' | 'truncate' | 'sync' | 'syncFolder' | 'rename' | 'link' | 'unlink' | 'makeFolder';
+  | 'open'
+  | 'write'
+  | 'truncate'
+  | 'sync'
+  | 'syncFolder'
+  | 'rename'
+  | 'link'
+  | 'unlink'
+  | 'makeFolder'
+  | 'removeFolder'
+  | 'removeAll';
 
 /** One fault. Steps are counted from 1, over all kinds that `steps` names (all where it is left out). */
 export interface Fault {
@@ -18,8 +28,15 @@ export interface Fault {
   lasting?: boolean;
 }
 
-/** A disk that fails where it is told to. `steps()` tells how many steps were taken so far. */
-export function faultyFs(fs: Fs, fault: Fault): Fs & { steps(): number } {
+/**
+ * A disk that fails where it is told to. `steps()` tells how many steps were taken so far; `onStep` is called before each
+ * that counts.
+ */
+export function faultyFs(
+  fs: Fs,
+  fault: Fault,
+  onStep: (kind: FsStep, path: string) => void = () => undefined,
+): Fs & { steps(): number } {
   let count = 0;
   const fail = (path: string): never => {
     // A signal that cannot be caught, so that no `finally` runs.
@@ -34,6 +51,7 @@ export function faultyFs(fs: Fs, fault: Fault): Fs & { steps(): number } {
   ): Promise<T> => {
     if (fault.steps !== undefined && !fault.steps.includes(kind)) return work();
     count += 1;
+    onStep(kind, path);
     const due = fault.lasting === true ? count >= fault.at : count === fault.at;
     if (!due) return work();
     if (fault.when === 'before') return fail(path);
@@ -75,5 +93,7 @@ export function faultyFs(fs: Fs, fault: Fault): Fs & { steps(): number } {
     link: (existing, path) => step('link', path, () => fs.link(existing, path)),
     unlink: (path) => step('unlink', path, () => fs.unlink(path)),
     makeFolder: (path) => step('makeFolder', path, () => fs.makeFolder(path)),
+    removeFolder: (path) => step('removeFolder', path, () => fs.removeFolder(path)),
+    removeAll: (path) => step('removeAll', path, () => fs.removeAll(path)),
   };
 }

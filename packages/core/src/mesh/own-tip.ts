@@ -1,0 +1,72 @@
+import { parseCommitMessage } from '../domain/commit-message.js';
+import type { CommitObject } from '../domain/git-object.js';
+import type { Oid } from '../domain/ids.js';
+import { machinePath } from '../domain/layout.js';
+import { decodeMachine } from '../domain/machine.js';
+import { lookupPath } from '../domain/tree-edit.js';
+import { MeshError } from '../errors.js';
+import { verifySshSignature } from '../store/ssh-signature.js';
+import type { Store } from '../store/store.js';
+import { maxRecordBytes } from './branches.js';
+
+interface Found {
+  oid: Oid;
+  seq: number;
+  at: number;
+}
+
+/**
+ * The newest commit of this machine among all objects of the store, for a store whose own ref was lost: objects are
+ * durable before the ref moves, so that nothing that was accepted is newer. Of two with one number (one of them was made
+ * by a process that died before it moved the ref) the one that the journal names, else the later one. Null where none is here.
+ */
+export async function newestOwnCommit(store: Store): Promise<Oid | null> {
+  const found: Found[] = [];
+  for (const oid of await store.objects.ids()) {
+    const commit = await commitOrNull(store, oid);
+    if (commit?.committer.name !== store.config.handle) continue;
+    const seq = parseCommitMessage(commit.message)?.seq;
+    // The charter is the founder's, too, and no machine's.
+    if (seq !== undefined) found.push({ oid, seq, at: commit.committer.at });
+  }
+  const journaled = new Set(await journaledTips(store));
+  found.sort((a, b) => b.seq - a.seq || Number(journaled.has(b.oid)) - Number(journaled.has(a.oid)) || b.at - a.at);
+  for (const { oid } of found) if (await isOwnAndWhole(store, oid)) return oid;
+  return null;
+}
+
+async function journaledTips(store: Store): Promise<Oid[]> {
+  try {
+    const journal = await store.journal.view();
+    return [...journal.tips(store.config.handle), ...journal.pushed].map(({ commit }) => commit);
+  } catch (error) {
+    // A journal that cannot be read is told by whoever needs it.
+    if (error instanceof MeshError) return [];
+    throw error;
+  }
+}
+
+async function commitOrNull({ objects }: Store, oid: Oid): Promise<CommitObject | null> {
+  try {
+    const object = await objects.read(oid);
+    return object.type === 'commit' ? await objects.commit(oid) : null;
+  } catch (error) {
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
+}
+
+async function isOwnAndWhole({ config, objects, signer }: Store, oid: Oid): Promise<boolean> {
+  try {
+    const { gpgsig, signedBytes, tree } = await objects.commit(oid);
+    const isSigned =
+      gpgsig !== null && verifySshSignature({ armoured: gpgsig, data: signedBytes, publicKey: signer.publicKey });
+    if (!isSigned) return false;
+    const entry = await lookupPath({ root: tree, readTree: (at) => objects.tree(at), path: machinePath });
+    if (entry === null) return false;
+    return decodeMachine(await objects.blob(entry.oid, maxRecordBytes)).handle === config.handle;
+  } catch (error) {
+    if (error instanceof MeshError) return false;
+    throw error;
+  }
+}
