@@ -100,7 +100,7 @@ function escapeValue(value: string): string {
  */
 async function safeDirectories(scope: '--global' | '--system', env: Env): Promise<string[] | null> {
   const args = ['config', scope, '--includes', '--null', '--get-all', 'safe.directory'];
-  const git = startService({ program: 'git', args, env: definedOnly(env) });
+  const git = startService({ program: 'git', args, env: untraced(env) });
   git.stdin.end();
   let values = '';
   git.stdout.on('error', () => undefined);
@@ -120,9 +120,12 @@ async function safeDirectories(scope: '--global' | '--system', env: Env): Promis
   return end.status === 0 ? values.split('\0').slice(0, -1) : [];
 }
 
-function definedOnly(env: Env): Record<string, string> {
+/** A trace is of the git that its user runs, not of this one. */
+function untraced(env: Env): Record<string, string> {
   const defined: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) if (value !== undefined) defined[name] = value;
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !name.toUpperCase().startsWith('GIT_TRACE')) defined[name] = value;
+  }
   return defined;
 }
 
