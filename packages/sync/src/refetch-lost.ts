@@ -49,12 +49,13 @@ async function isWhole({ mesh }: RoundContext): Promise<boolean> {
   const { config, objects, refs } = mesh.store;
   const seen = new Set<Oid>();
   try {
+    const edges = await objects.edges();
     for (const { oid } of await refs.list(config.ref_prefix)) {
       for (let at: Oid | undefined = oid; at !== undefined && !seen.has(at);) {
         seen.add(at);
         const commit: Awaited<ReturnType<typeof objects.commit>> = await objects.commit(at);
         await requireAll(objects, commit.tree, seen);
-        at = commit.parents[0];
+        at = edges.has(at) ? undefined : commit.parents[0];
       }
     }
     return true;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { faultyFs } from '../testing/faulty-fs.js';
 import { startWorker } from '../testing/run-worker.js';
@@ -94,6 +95,18 @@ describe('the store lock', () => {
     });
     expect(await readFile(lockPath(dir), 'utf8')).toBe(before);
     worker.process.kill('SIGCONT');
+  });
+
+  it.skipIf(!onPosix)('does not count the time in which the whole process was stopped as waited', async () => {
+    const holdMs = 1_200;
+    const worker = startWorker('queue', { dir, holdMs });
+    workers.push(worker);
+    expect(await worker.line()).toBe('held');
+    worker.process.kill('SIGSTOP');
+    // Not a wait for something: how long it stands still is the experiment.
+    await delay(3 * holdMs);
+    worker.process.kill('SIGCONT');
+    expect([await worker.line(), (await worker.ended).stderr]).toEqual(['both', '']);
   });
 
   it('lets twelve waiters through one after the other when the holder is dead', async () => {

@@ -8,6 +8,10 @@ import type { LockState } from './lock-file.js';
 
 /** How long a command waits for another process that holds the store, before 423. */
 const defaultTimeoutMs = 15_000;
+const lookEveryMs = 500;
+/** Whoever looks every half second and sees more gone was stopped in between. */
+const longestLookMs = 1_000;
+
 /**
  * The one lock under which refs move and the journal grows. A holder that is alive, even paused, is waited for; one that
  * is proven dead is replaced. Within one process waiters queue in their order and one of them contends with others.
@@ -34,14 +38,14 @@ export class StoreLock {
    */
   async run<T>(work: () => Promise<T>, options: { timeoutMs?: number } = {}): Promise<T> {
     if (this.isHeldHere) throw new Error('the store lock was asked for by its own holder');
-    const deadline = Date.now() + (options.timeoutMs ?? defaultTimeoutMs);
+    const patience = new Patience(options.timeoutMs ?? defaultTimeoutMs);
     const before = this.#last;
     let leave: () => void = () => undefined;
     const turn = new Promise<void>((resolve) => (leave = resolve));
     this.#last = before.then(() => turn);
     try {
-      await this.#queue(before, deadline);
-      const nonce = await this.#acquire(deadline);
+      await this.#queue(before, patience);
+      const nonce = await this.#acquire(patience);
       const holding = { active: true };
       try {
         return await this.#held.run(holding, work);
@@ -55,21 +59,50 @@ export class StoreLock {
     }
   }
 
-  async #queue(before: Promise<unknown>, deadline: number): Promise<void> {
-    const late = new AbortController();
-    const timer = sleep(Math.max(0, deadline - Date.now()), 'late', { signal: late.signal }).catch(() => 'late');
-    const first = await Promise.race([before.then(() => 'ours'), timer]);
-    late.abort();
-    if (first === 'late') throw locked(await this.#locks.state(this.#path));
+  async #queue(before: Promise<unknown>, patience: Patience): Promise<void> {
+    const ours = before.then(() => true);
+    for (;;) {
+      const late = new AbortController();
+      const step = sleep(patience.step(lookEveryMs), false, { signal: late.signal }).catch(() => false);
+      const isOurs = await Promise.race([ours, step]);
+      late.abort();
+      if (isOurs) return;
+      if (patience.isOver()) throw locked(await this.#locks.state(this.#path));
+    }
   }
 
-  async #acquire(deadline: number): Promise<string> {
+  async #acquire(patience: Patience): Promise<string> {
     for (;;) {
       const nonce = await this.#locks.tryAcquire(this.#path);
       if (nonce !== null) return nonce;
-      if (Date.now() >= deadline) throw locked(await this.#locks.state(this.#path));
+      if (patience.isOver()) throw locked(await this.#locks.state(this.#path));
       await sleep(5 + Math.random() * 20);
     }
+  }
+}
+
+/**
+ * How long to wait, in milliseconds in which this process ran: one that was stopped (or slept with its machine) has waited
+ * for nobody meanwhile. No wall clock, which may be set.
+ */
+class Patience {
+  #leftMs: number;
+  #lookedAt: number = performance.now();
+
+  constructor(ms: number) {
+    this.#leftMs = ms;
+  }
+
+  /** At most this long until the next look. */
+  step(longestMs: number): number {
+    return Math.max(0, Math.min(longestMs, this.#leftMs));
+  }
+
+  isOver(): boolean {
+    const now = performance.now();
+    this.#leftMs -= Math.min(now - this.#lookedAt, longestLookMs);
+    this.#lookedAt = now;
+    return this.#leftMs <= 0;
   }
 }
 

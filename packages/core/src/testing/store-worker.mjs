@@ -3,7 +3,7 @@ import { open, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commitOnBranch } from '../../dist/store/commit.js';
 import { nodeFs } from '../../dist/store/node-fs.js';
-import { withStoreLock } from '../../dist/store/store-lock.js';
+import { StoreLock, lockPath, withStoreLock } from '../../dist/store/store-lock.js';
 import { Store } from '../../dist/store/store.js';
 import { faultyFs } from '../../dist/testing/faulty-fs.js';
 import { storeDeps } from '../../dist/testing/store-fixture.js';
@@ -47,6 +47,17 @@ const tasks = {
       say('held');
       await new Promise((resolve) => setTimeout(resolve, 600_000));
     });
+  },
+  /** Holds the lock for a while, with a second one in the line that waits no longer than twice that. */
+  async queue({ dir, holdMs }) {
+    const lock = new StoreLock(nodeFs, lockPath(dir));
+    const first = lock.run(async () => {
+      say('held');
+      await new Promise((resolve) => setTimeout(resolve, holdMs));
+    });
+    const second = lock.run(() => Promise.resolve(), { timeoutMs: 2 * holdMs });
+    await Promise.all([first, second]);
+    say('both');
   },
   async commits({ dir, times, name }) {
     const store = await Store.open(dir, storeDeps());
