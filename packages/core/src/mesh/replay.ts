@@ -9,6 +9,7 @@ import type { FileVersions } from '../domain/merge-file.js';
 import { diffTree, editTree, lookupPath } from '../domain/tree-edit.js';
 import type { ReadTree } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
+import { commitDate } from '../store/commit.js';
 import { hashObject } from '../store/object-id.js';
 import type { Store } from '../store/store.js';
 import { maxRecordBytes } from './branches.js';
@@ -134,7 +135,7 @@ class Replay {
       tree: made.tree,
       parents: [this.#tip.oid],
       author: commit.author,
-      committer: { ...commit.committer, at: Math.max(this.#now, this.#tip.at) },
+      committer: { ...commit.committer, at: commitDate(this.#now, this.#tip.at) },
       message: formatCommitMessage({
         ...event,
         summary,

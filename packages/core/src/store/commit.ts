@@ -69,6 +69,11 @@ export async function commitOnBranch(store: Store, change: BranchCommit): Promis
   return { commit: oid, seq, tip: oid };
 }
 
+/** When a commit made at `now` says it was made: by the clock, but for a small step back. */
+export function commitDate(now: EpochMillis, parentAt: EpochMillis): EpochMillis {
+  return parentAt - now > clockStepMs ? now : Math.max(now, parentAt);
+}
+
 function treeEdits(edits: BranchCommit['edits']): TreeEdits {
   return new Map(
     [...edits].map(([path, data]) => [path, data === null ? null : { blob: hashObject('blob', data) }] as const),
@@ -93,8 +98,7 @@ function encode(
 ): Uint8Array {
   const { change, parent, tip } = made;
   const { handle } = store.config;
-  const parentAt = parent?.committer.at ?? 0;
-  const at = parentAt - change.at > clockStepMs ? change.at : Math.max(change.at, parentAt);
+  const at = commitDate(change.at, parent?.committer.at ?? 0);
   const author = change.author === undefined ? change.event.agent : change.author;
   const parts = {
     tree: made.tree,
