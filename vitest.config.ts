@@ -22,7 +22,7 @@ export default defineConfig({
       unit('sync'),
       unit('mcp'),
       unit('cli'),
-      { extends: true as const, test: { name: 'across', include: ['test/**/*.test.ts'], fileParallelism: false } },
+      { extends: true as const, test: { name: 'across', include: ['test/**/*.test.ts'] } },
     ],
   },
 });

@@ -43,6 +43,7 @@ function everyCommand({ remote, second, bundle }: { remote: string; second: stri
     ['import', bundle],
     ['remote', 'add', 'two', second],
     ['remote', 'list'],
+    ['reclaim', 'two'],
     ['sync'],
     ['remote', 'remove', 'two'],
     ['mcp'],
@@ -237,7 +238,7 @@ test.skipIf(!onPosix)(
       if (run(['--version']).status !== 0)
         ctx.skip(`the user ${id} may not read ${workspaceRoot} or ${process.execPath}`);
       const calls = everyCommand({ remote: hub, second: join(own, 'two.git'), bundle: join(own, 'x.bundle') });
-      for (const line of calls.filter(([name]) => name !== 'remote')) {
+      for (const line of calls.filter(([name]) => name !== 'remote' && name !== 'reclaim')) {
         const { status, stdout, stderr } = run(line);
         expect(status, `git-mesh ${line.join(' ')}\n${stdout}\n${stderr}`).toBe(0);
       }
