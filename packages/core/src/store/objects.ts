@@ -256,7 +256,7 @@ export class StoreObjects implements Objects {
 function damaged(oid: Oid, what: string): MeshError {
   return new MeshError(
     'store_damaged',
-    `object ${oid} of the store ${what}: expected every object that a branch names; run git mesh doctor, and git fsck in the store to see how much is lost. What a remote has comes back with git mesh join under a new handle`,
+    `object ${oid} of the store ${what}: expected every object that a branch names; run git mesh sync, which fetches again what a remote has of it, then git mesh doctor, which says what is still missing`,
     { data: { oid } },
   );
 }
