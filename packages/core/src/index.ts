@@ -161,6 +161,7 @@ export { founderKey, readCharter } from './mesh/charter.js';
 export type { MeshContext } from './mesh/context.js';
 export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';
+export { machineAt } from './mesh/machine-at.js';
 export { mendStore } from './mesh/mend-store.js';
 export { commitReceipts, stateMissingReceipts } from './mesh/receipts.js';
 export { replayCommits } from './mesh/replay.js';

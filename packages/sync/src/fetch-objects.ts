@@ -6,6 +6,7 @@ import type { Rejected } from './remote-fetch.js';
 import { fetchPack, fetchPart, offersDepth } from './transport/fetch.js';
 import { installPart } from './install-part.js';
 import type { Exchange } from './transport/port.js';
+import { tipsHere } from './tips-here.js';
 import { RemoteWords } from './transport/side-band.js';
 
 /** A branch of the remote whose tip is not here. */
@@ -64,7 +65,7 @@ async function bring(ctx: RoundContext, exchange: Exchange, group: readonly Want
   const there = new Set(exchange.advertised.refs.values());
   const wants = group.map(({ oid }) => oid).filter((oid) => there.has(oid));
   if (wants.length === 0) return;
-  const here = [...new Set((await refs.list('refs/')).map(({ oid }) => oid))];
+  const here = await tipsHere(refs);
   const edges = await objects.edges();
   const withDepth = offersDepth(exchange);
   const brought = await fetchPart(exchange, {

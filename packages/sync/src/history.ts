@@ -4,6 +4,7 @@ import { installPart } from './install-part.js';
 import { checkOlder } from './older-commits.js';
 import { fetchLimits } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
+import { tipsHere } from './tips-here.js';
 import { fetchPart, infiniteDepth, offersDepth } from './transport/fetch.js';
 import type { Exchange } from './transport/port.js';
 
@@ -86,7 +87,7 @@ async function fetchOlder(
   const beyondEdges = offersDepth(exchange, { beyondEdges: true });
   return fetchPart(exchange, {
     ...common,
-    haves: [...new Set((await refs.list('refs/')).map(({ oid }) => oid))],
+    haves: await tipsHere(refs),
     edges: await objects.edges(),
     deepen: beyondEdges ? { commits, beyondEdges } : { commits: infiniteDepth },
   });

@@ -1,13 +1,4 @@
-import {
-  MeshError,
-  decodeMachine,
-  isAncestor,
-  lookupPath,
-  machinePath,
-  maxCommits,
-  seqOf,
-  sshVerifier,
-} from '@git-mesh/core';
+import { MeshError, isAncestor, machineAt, maxCommits, seqOf, sshVerifier } from '@git-mesh/core';
 import type { CommitObject, Handle, MachineRecord, Objects, Oid, SshVerifier, Ulid } from '@git-mesh/core';
 
 /** What a branch's new tip came to. */
@@ -25,7 +16,6 @@ export interface Reject {
 
 export type RejectKind = 'unreadable' | 'wrong_identity' | 'unsigned' | 'wrong_key' | 'rewritten' | 'foreign_commit';
 
-const maxMachineBytes = 32 * 1024;
 /** Enough to keep every thread of node's pool at work. */
 const signaturesAtOnce = 64;
 
@@ -148,9 +138,9 @@ function unreadable(error: unknown): Reject {
 
 /** `machine.yaml` at a commit. @throws MeshError where there is none that can be read. */
 export async function readMachine(objects: Objects, tip: CommitObject): Promise<MachineRecord> {
-  const entry = await lookupPath({ root: tip.tree, readTree: (oid) => objects.tree(oid), path: machinePath });
-  if (entry?.mode !== '100644') throw new MeshError('protocol_error', 'it has no machine.yaml');
-  return decodeMachine(await objects.blob(entry.oid, maxMachineBytes));
+  const machine = await machineAt(objects, tip.tree);
+  if (machine !== null) return machine;
+  throw new MeshError('protocol_error', 'it has no machine.yaml');
 }
 
 function checkIdentity(

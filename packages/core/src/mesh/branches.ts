@@ -1,8 +1,7 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
 import { isAgent } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
-import { branchRef, handleOfRef, machinePath, parsePath, presencePath } from '../domain/layout.js';
-import { decodeMachine } from '../domain/machine.js';
+import { branchRef, handleOfRef, parsePath, presencePath } from '../domain/layout.js';
 import { decodePresence } from '../domain/presence-record.js';
 import type { MachineRecord, PresenceRecord } from '../domain/records.js';
 import type { Verified } from '../domain/results.js';
@@ -12,6 +11,7 @@ import { MeshError } from '../errors.js';
 import { BoundedCache } from '../store/bounded-cache.js';
 import type { Store } from '../store/store.js';
 import { TipMessages } from './in-tip.js';
+import { machineAt } from './machine-at.js';
 import { Memo } from './memo.js';
 import { edgesOf } from './older-history.js';
 import type { Edge } from './older-history.js';
@@ -156,14 +156,8 @@ export class Branches {
   }
 
   async #machine(tree: Oid): Promise<MachineRecord | null> {
-    const entry = await lookupPath({
-      root: tree,
-      readTree: (oid) => this.#store.objects.tree(oid),
-      path: machinePath,
-    });
-    if (entry?.mode !== '100644') return null;
     try {
-      return decodeMachine(await this.read(entry.oid));
+      return await machineAt(this.#store.objects, tree);
     } catch (error) {
       if (error instanceof MeshError) return null;
       throw error;

@@ -1,6 +1,5 @@
 import { encodeCharter } from '../domain/charter.js';
 import { formatCommitMessage } from '../domain/commit-message.js';
-import { encodeCommit } from '../domain/git-object.js';
 import { toIso } from '../domain/ids.js';
 import type { EpochMillis } from '../domain/ids.js';
 import { charterPath, charterRef, machinePath, readmePath } from '../domain/layout.js';
@@ -10,6 +9,7 @@ import type { CharterRecord, MachineRecord } from '../domain/records.js';
 import { editTree } from '../domain/tree-edit.js';
 import { commitOnBranch } from '../store/commit.js';
 import { hashObject } from '../store/object-id.js';
+import { signedCommit } from '../store/signed-commit.js';
 import type { Store } from '../store/store.js';
 
 /** Writes the charter, once in the life of a mesh: the one branch without a machine. */
@@ -41,10 +41,9 @@ export async function foundCharter(store: Store, at: EpochMillis): Promise<void>
     summary: `mesh ${config.mesh.name} by ${config.handle}`,
   });
   const commit = { tree: root, parents: [], author: machine, committer: machine, message };
-  const gpgsig = signer.sign(encodeCommit({ ...commit, gpgsig: null }));
   const written = await objects.write([
     ...trees.map(({ data }) => ({ type: 'tree' as const, data })),
-    { type: 'commit', data: encodeCommit({ ...commit, gpgsig }) },
+    { type: 'commit', data: signedCommit(signer, commit) },
   ]);
   await refs.update(charterRef(config.ref_prefix), { expected: null, next: present(written.at(-1)) });
 }

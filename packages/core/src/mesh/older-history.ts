@@ -1,11 +1,9 @@
 import { toIso } from '../domain/ids.js';
 import type { Handle, IsoTime, Oid } from '../domain/ids.js';
-import { machinePath } from '../domain/layout.js';
-import { decodeMachine } from '../domain/machine.js';
-import { lookupPath } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import type { Objects } from '../store/ports.js';
 import { seqOf } from './ancestry.js';
+import { machineAt } from './machine-at.js';
 
 /** Where a machine's history ends in this store, although it goes on elsewhere. */
 export interface Edge {
@@ -16,8 +14,6 @@ export interface Edge {
   /** How many commits come before it. */
   older: number;
 }
-
-const maxMachineBytes = 32 * 1024;
 
 /** Those of `commits`, which are edges, that belong to machines' branches: by their own machine.yaml. */
 export async function edgesOf(objects: Objects, commits: readonly Oid[]): Promise<Edge[]> {
@@ -32,12 +28,10 @@ export async function edgesOf(objects: Objects, commits: readonly Oid[]): Promis
 async function describe(objects: Objects, oid: Oid): Promise<Edge | null> {
   try {
     const commit = await objects.commit(oid);
-    const readTree = (tree: Oid): ReturnType<Objects['tree']> => objects.tree(tree);
-    const entry = await lookupPath({ root: commit.tree, readTree, path: machinePath });
+    const machine = await machineAt(objects, commit.tree);
     const seq = seqOf(commit);
-    if (entry === null || seq === null) return null;
-    const { handle } = decodeMachine(await objects.blob(entry.oid, maxMachineBytes));
-    return { machine: handle, commit: oid, at: toIso(commit.committer.at), older: seq - 1 };
+    if (machine === null || seq === null) return null;
+    return { machine: machine.handle, commit: oid, at: toIso(commit.committer.at), older: seq - 1 };
   } catch (error) {
     // Not a machine's, or damaged: doctor names what is.
     if (error instanceof MeshError) return null;

@@ -1,13 +1,10 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
 import type { CommitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
-import { machinePath } from '../domain/layout.js';
-import { decodeMachine } from '../domain/machine.js';
-import { lookupPath } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import { verifySshSignature } from '../store/ssh-signature.js';
 import type { Store } from '../store/store.js';
-import { maxRecordBytes } from './branches.js';
+import { machineAt } from './machine-at.js';
 
 interface Found {
   oid: Oid;
@@ -61,10 +58,7 @@ async function isOwnAndWhole({ config, objects, signer }: Store, oid: Oid): Prom
     const { gpgsig, signedBytes, tree } = await objects.commit(oid);
     const isSigned =
       gpgsig !== null && verifySshSignature({ armoured: gpgsig, data: signedBytes, publicKey: signer.publicKey });
-    if (!isSigned) return false;
-    const entry = await lookupPath({ root: tree, readTree: (at) => objects.tree(at), path: machinePath });
-    if (entry === null) return false;
-    return decodeMachine(await objects.blob(entry.oid, maxRecordBytes)).handle === config.handle;
+    return isSigned && (await machineAt(objects, tree))?.handle === config.handle;
   } catch (error) {
     if (error instanceof MeshError) return false;
     throw error;

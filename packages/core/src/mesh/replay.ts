@@ -1,4 +1,4 @@
-import { decodeCommit, encodeCommit } from '../domain/git-object.js';
+import { decodeCommit } from '../domain/git-object.js';
 import type { CommitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import { formatCommitMessage, parseCommitMessage } from '../domain/commit-message.js';
 import type { ParsedCommitMessage } from '../domain/commit-message.js';
@@ -11,6 +11,7 @@ import type { ReadTree } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import { commitDate } from '../store/commit.js';
 import { hashObject } from '../store/object-id.js';
+import { signedCommit } from '../store/signed-commit.js';
 import type { Store } from '../store/store.js';
 import { maxRecordBytes } from './branches.js';
 
@@ -131,7 +132,7 @@ class Replay {
   #encode(commit: CommitObject, said: ParsedCommitMessage, made: { tree: Oid; seq: number }): Uint8Array {
     const { subject, ...event } = said;
     const summary = subject.startsWith(`${said.event} `) ? subject.slice(said.event.length + 1) : '';
-    const parts = {
+    return signedCommit(this.#store.signer, {
       tree: made.tree,
       parents: [this.#tip.oid],
       author: commit.author,
@@ -142,8 +143,7 @@ class Replay {
         seq: made.seq,
         journal: Math.max(this.#tip.journal, said.journal),
       }),
-    };
-    return encodeCommit({ ...parts, gpgsig: this.#store.signer.sign(encodeCommit({ ...parts, gpgsig: null })) });
+    });
   }
 }
 

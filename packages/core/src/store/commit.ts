@@ -1,4 +1,3 @@
-import { encodeCommit } from '../domain/git-object.js';
 import type { CommitObject, ObjectType, Signature } from '../domain/git-object.js';
 import { formatCommitMessage, parseCommitMessage } from '../domain/commit-message.js';
 import type { AgentId, EpochMillis, Handle, Oid } from '../domain/ids.js';
@@ -8,6 +7,7 @@ import { editTree } from '../domain/tree-edit.js';
 import type { TreeEdits } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import { hashObject } from './object-id.js';
+import { signedCommit } from './signed-commit.js';
 import type { Store } from './store.js';
 
 export interface BranchCommit {
@@ -100,14 +100,13 @@ function encode(
   const { handle } = store.config;
   const at = commitDate(change.at, parent?.committer.at ?? 0);
   const author = change.author === undefined ? change.event.agent : change.author;
-  const parts = {
+  return signedCommit(store.signer, {
     tree: made.tree,
     parents: tip === null ? [] : [tip],
     author: authorOf(author, handle, at),
     committer: machinePerson(handle, at),
     message: formatCommitMessage({ ...change.event, seq: made.seq, journal: made.journal }),
-  };
-  return encodeCommit({ ...parts, gpgsig: store.signer.sign(encodeCommit({ ...parts, gpgsig: null })) });
+  });
 }
 
 function authorOf(agent: AgentId | null, handle: Handle, at: EpochMillis): Signature {
