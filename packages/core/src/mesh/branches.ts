@@ -2,6 +2,7 @@ import { parseCommitMessage } from '../domain/commit-message.js';
 import { isAgent } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
 import { branchRef, handleOfRef, parsePath, presencePath } from '../domain/layout.js';
+import { decodeMachine } from '../domain/machine.js';
 import { decodePresence } from '../domain/presence-record.js';
 import type { MachineRecord, PresenceRecord } from '../domain/records.js';
 import type { Verified } from '../domain/results.js';
@@ -11,7 +12,7 @@ import { MeshError } from '../errors.js';
 import { BoundedCache } from '../store/bounded-cache.js';
 import type { Store } from '../store/store.js';
 import { TipMessages } from './in-tip.js';
-import { machineAt } from './machine-at.js';
+import { machineBlob } from './machine-at.js';
 import { Memo } from './memo.js';
 import { edgesOf } from './older-history.js';
 import type { Edge } from './older-history.js';
@@ -156,8 +157,11 @@ export class Branches {
   }
 
   async #machine(tree: Oid): Promise<MachineRecord | null> {
+    // A tree that cannot be read is the branch's damage; a file that cannot, only the file's.
+    const blob = await machineBlob(this.#store.objects, tree);
+    if (blob === null) return null;
     try {
-      return await machineAt(this.#store.objects, tree);
+      return decodeMachine(await this.read(blob));
     } catch (error) {
       if (error instanceof MeshError) return null;
       throw error;

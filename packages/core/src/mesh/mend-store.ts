@@ -76,6 +76,7 @@ async function look(store: Store): Promise<Findings> {
   const pinned = await local.pins();
   const view = await journalOrNull(store);
   const damage = view === null ? [] : await journal.damage();
+  // All of them are read, not only those without a pin: damage in a tip is found here, and `search` tells of it below.
   const branches = await new Branches(store).all();
   const gone: Handle[] = [];
   for (const handle of pinned.keys()) {
