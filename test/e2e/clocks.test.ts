@@ -1,18 +1,16 @@
-import { pathToFileURL } from 'node:url';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Environment, workspaceRoot } from '../environment.js';
+import type { Environment } from '../environment.js';
 import { Machine } from '../machines.js';
 import type { McpSession } from '../mcp-session.js';
 import { scratch } from '../scratch.js';
+import { preload } from '../soak/preload.js';
 import { bareRemote } from '../stock-git.js';
 import { until } from '../until.js';
 
 const minutes = 60_000;
 
 function shifted(ms: number): Environment {
-  const preload = pathToFileURL(join(workspaceRoot, 'test/shifted-clock.mjs')).href;
-  return { NODE_OPTIONS: `--import=${preload}`, MESH_TEST_CLOCK_OFFSET_MS: `${ms}` };
+  return { ...preload('shifted-clock'), SOAK_SKEW_MS: String(ms) };
 }
 
 const alive = async (session: McpSession): Promise<string[]> =>

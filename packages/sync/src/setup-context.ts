@@ -1,10 +1,9 @@
 import { Branches } from '@git-mesh/core';
 import type { MeshContext, Store } from '@git-mesh/core';
-import type { OpenOptions } from './contract.js';
-import { clock, random } from './system.js';
 
-/** A store that nobody else has seen yet has no synchronisation of its own. */
-export function setupContext(store: Store, { logger }: Pick<OpenOptions, 'logger'>): MeshContext {
+/** A store on its own: one that nobody else has seen yet has no synchronisation. By the store's own clock. */
+export function setupContext(store: Store): MeshContext {
+  const { clock, random, logger } = store;
   return {
     store,
     branches: new Branches(store),

@@ -35,7 +35,7 @@ export async function takeIn(
     options.onProgress?.('fetching the mesh');
     const transport = watchedTransport(remote.transport, { idleMs, onProgress: options.onProgress });
     options.accept(await fetchCharter(store, transport, tip, signal));
-    const mesh = setupContext(store, options);
+    const mesh = setupContext(store);
     const ctx = { mesh, remote: { name: 'origin', url: remote.url, transport }, signal, logger: options.logger };
     await withHeartbeat(options.onProgress, 'fetching the mesh and checking it', async () => {
       // The tips hold all that is live, and tell how long the histories are.

@@ -1,27 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { Branches, Store, agentKey, housekeeping, meshApi, parseAgentId } from '@git-mesh/core';
+import { Store, agentKey, housekeeping, meshApi, parseAgentId } from '@git-mesh/core';
 import type { MeshApi, MeshContext } from '@git-mesh/core';
+import { setupContext } from '@git-mesh/sync/testing';
 import { quiet } from './world.js';
 
 /** A store's use cases at another time than now, without synchronisation. */
 export async function shifted(dir: string, shiftMs: number): Promise<{ ctx: MeshContext; api: MeshApi }> {
   const clock = { now: () => Date.now() + shiftMs };
-  const random = (length: number): Uint8Array => randomBytes(length);
-  const store = await Store.open(dir, { clock, random, logger: quiet });
-  const ctx: MeshContext = {
-    store,
-    branches: new Branches(store),
-    clock,
-    random,
-    logger: quiet,
-    platform: process.platform,
-    syncer: {
-      round: () => Promise.resolve(),
-      summary: () => Promise.resolve({ state: 'none', last_ok_at: null, queued: 0, error: null }),
-      workerAlive: () => Promise.resolve(false),
-      arrival: () => Promise.resolve(),
-    },
-  };
+  const ctx = setupContext(await Store.open(dir, { clock, random: (length) => randomBytes(length), logger: quiet }));
   return { ctx, api: meshApi(ctx, () => Promise.resolve({ worker: null, remotes: [], problems: [] })) };
 }
 

@@ -77,7 +77,7 @@ async function takeIn(
   await store.refs.update(charterRef(prefix), { expected: null, next: charter });
   await store.refs.update(remoteRef(bundleRemote, prefix, '_charter'), { expected: null, next: charter });
   options.onProgress?.(`checking ${here.size} branches`);
-  const rejected = await acceptBundle(setupContext(store, options), here, []);
+  const rejected = await acceptBundle(setupContext(store), here, []);
   const states = new RemoteStates(store.local);
   states.set(bundleRemote, {
     last_ok_at: null,
