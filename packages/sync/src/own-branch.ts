@@ -41,19 +41,14 @@ export async function reconcileOwn(ctx: RoundContext, to: Oid): Promise<Rejected
     if (took && accepted !== null) await suspectCopy(ctx, to);
     return null;
   }
-  const found = await machineAt(ctx, to);
-  if (found?.store === config.store && found.key === signer.publicKey && accepted !== null) {
-    const refusal = await takeTogether(ctx, { to, ours: accepted });
-    if (refusal === null) {
-      await suspectCopy(ctx, to);
-      return null;
-    }
-    return foreign(ctx, to, refusal);
-  }
-  if (found !== null && (found.key !== signer.publicKey || found.store !== config.store)) {
-    return anotherStore(ctx, to, found, verdict.kind === 'reject' ? verdict.message : 'it names another store');
-  }
-  return foreign(ctx, to, verdict.kind === 'reject' ? verdict.message : 'it names another store');
+  const why = verdict.kind === 'reject' ? verdict.message : 'it names another store';
+  const found = await soundMachine(ctx, to);
+  if (found === null) return foreign(ctx, to, why);
+  if (found.store !== config.store || found.key !== signer.publicKey) return anotherStore(ctx, to, found, why);
+  const refusal = accepted === null ? why : await takeTogether(ctx, { to, ours: accepted });
+  if (refusal !== null) return foreign(ctx, to, refusal);
+  await suspectCopy(ctx, to);
+  return null;
 }
 
 /** The remote has nothing of the own branch that is not this store's: what was found there before is settled. */
@@ -142,7 +137,7 @@ async function hold(mesh: MeshContext, found: Omit<Hold, 'since'>): Promise<void
 }
 
 /** The machine whose tip that is, if it is in order by itself; null where it is not. */
-async function machineAt({ mesh }: RoundContext, tip: Oid): Promise<MachineRecord | null> {
+async function soundMachine({ mesh }: RoundContext, tip: Oid): Promise<MachineRecord | null> {
   const { config, objects } = mesh.store;
   try {
     const machine = await readMachine(objects, await objects.commit(tip));

@@ -1,4 +1,4 @@
-import { MeshError, Store, forkPoint, isAncestor, quarantineRef, seqOf, toIso } from '@git-mesh/core';
+import { MeshError, Store, forkPoint, isAncestor, quarantineRef } from '@git-mesh/core';
 import type { Oid, ReclaimResult } from '@git-mesh/core';
 import type { ReclaimOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
@@ -30,15 +30,14 @@ export async function reclaimBranch(options: ReclaimOptions): Promise<ReclaimRes
   const remote = await setupTransport(known.url, env, { besides });
   try {
     const replaced = await replaceForeign(store, { name, transport: remote.transport });
-    // What was found in the exchange before is settled by that.
+    // What was found in the exchange before is settled by that; the next one notes what is there now.
     await store.withLock(() => store.ownership.claim());
     const { state, error } = await exchange(options);
-    const tip = await ownTip(store);
     return {
       remote: name,
       url: redactUrl(known.url),
       machine: store.config.handle,
-      tip,
+      tip: await ownTip(store),
       replaced: replaced?.tip ?? null,
       kept_as: replaced?.keptAs ?? null,
       sync: { state, error },
@@ -89,7 +88,6 @@ async function replaceForeign(
       const pack = await objects.pack(await newObjects(objects, await forkPoint(objects, there, own), own));
       const updates = [{ ref: branch, expected: there, next: own }];
       requireAccepted(await pushRefs(exchange, { updates, pack, atomic: false, signal }), remote.name);
-      await notePushed(store, remote.name, own);
       return { tip: there, keptAs };
     } finally {
       await exchange.close();
@@ -97,10 +95,4 @@ async function replaceForeign(
   } finally {
     done();
   }
-}
-
-async function notePushed(store: Store, remote: string, commit: Oid): Promise<void> {
-  const seq = seqOf(await store.objects.commit(commit)) ?? 0;
-  const at = toIso(store.clock.now());
-  await store.withLock(() => store.journal.append([{ kind: 'pushed', remote, commit, seq, at }], { durable: false }));
 }

@@ -26,7 +26,7 @@ export function mergeFile(
   { after, there }: FileVersions,
 ): Uint8Array | null {
   const kind = parsePath(path)?.kind;
-  if (there === null) return kind === 'presence' && after !== null && event === 'renew' ? null : after;
+  if (there === null) return kind === 'presence' && event === 'renew' ? null : after;
   if (after === null) return kind === 'presence' && event !== 'checkout' ? there : null;
   try {
     switch (kind) {

@@ -31,20 +31,27 @@ export async function isAncestor(objects: Objects, older: Oid, newer: Oid): Prom
 
 /** The newest commit that two histories share, along single parents; null where they share none. */
 export async function forkPoint(objects: Objects, one: Oid, other: Oid): Promise<Oid | null> {
-  let a: { oid: Oid; seq: number } | null = { oid: one, seq: seqOf(await objects.commit(one)) ?? 0 };
-  let b: { oid: Oid; seq: number } | null = { oid: other, seq: seqOf(await objects.commit(other)) ?? 0 };
-  const before = async (oid: Oid): Promise<{ oid: Oid; seq: number } | null> => {
-    const [parent] = (await objects.commit(oid)).parents;
-    return parent === undefined ? null : { oid: parent, seq: seqOf(await objects.commit(parent)) ?? 0 };
+  const step = async (oid: Oid | undefined): Promise<Step | null> => {
+    if (oid === undefined) return null;
+    const commit = await objects.commit(oid);
+    return { oid, seq: seqOf(commit) ?? 0, parent: commit.parents[0] };
   };
+  let a = await step(one);
+  let b = await step(other);
   for (let steps = 0; steps <= maxCommits && a !== null && b !== null; steps++) {
     if (a.oid === b.oid) return a.oid;
-    const later: number = a.seq - b.seq;
+    const later = a.seq - b.seq;
     // Where the counters are equal and the commits are not, both went on from an earlier one.
-    if (later >= 0) a = await before(a.oid);
-    if (later <= 0) b = await before(b.oid);
+    if (later >= 0) a = await step(a.parent);
+    if (later <= 0) b = await step(b.parent);
   }
   return null;
+}
+
+interface Step {
+  oid: Oid;
+  seq: number;
+  parent: Oid | undefined;
 }
 
 /** Many years of a busy machine; some 60 bytes of memory each. */

@@ -5,7 +5,7 @@ import { charterRef } from '../domain/layout.js';
 import type { Problem } from '../domain/results.js';
 import { maxSkewMs } from '../domain/skew.js';
 import { examineLock } from '../store/examine-lock.js';
-import { heldFix, heldReason } from '../store/ownership.js';
+import { heldProblem } from '../store/ownership.js';
 import { readCharter } from './charter.js';
 import type { MeshContext } from './context.js';
 
@@ -69,14 +69,8 @@ export async function examineRefLock({ store }: MeshContext): Promise<Problem[]>
 export async function examineOwnership({ store }: MeshContext): Promise<Problem[]> {
   const held = await store.ownership.held();
   if (held === null) return [];
-  return [
-    {
-      kind: held.kind === 'copied' ? 'store_copied' : held.kind,
-      machine: store.config.handle,
-      message: heldReason(held, { handle: store.config.handle, dir: store.dir }),
-      fix: heldFix(held),
-    },
-  ];
+  const machine = store.config.handle;
+  return [{ machine, ...heldProblem(held, { handle: machine, dir: store.dir }) }];
 }
 
 /** What lies between this store and its own branch: its key and its clock. */

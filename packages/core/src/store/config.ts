@@ -51,6 +51,10 @@ const copyPath = (dir: string): string => join(dir, 'mesh', 'config.copy.json');
 export async function readConfig(fs: Fs, dir: string): Promise<StoreConfig> {
   const bytes = await readIfThere(fs, configPath(dir));
   if (bytes === null) throw damagedConfig('is missing');
+  return parseConfig(bytes);
+}
+
+function parseConfig(bytes: Uint8Array): StoreConfig {
   const value = parseJson(bytes);
   if (!isRecord(value)) throw damagedConfig('is no JSON object');
   const format = value['format'];
@@ -77,13 +81,20 @@ export async function readConfigOrCopy(fs: Fs, dir: string): Promise<StoreConfig
   } catch (error) {
     if (!(error instanceof MeshError) || error.errorName !== 'store_damaged') throw error;
     const bytes = await readIfThere(fs, copyPath(dir));
-    const value = bytes === null ? undefined : parseJson(bytes);
-    if (bytes === null || !isRecord(value) || value['format'] !== formatVersion || wrongField(value, shape) !== null) {
-      throw error;
-    }
+    const config = bytes === null ? null : configOrNull(bytes);
+    // The file itself is what a person has to put back.
+    if (bytes === null || config === null) throw error;
     await writeAgain(fs, configPath(dir), bytes);
-    // Every field was just checked.
-    return value as unknown as StoreConfig;
+    return config;
+  }
+}
+
+function configOrNull(bytes: Uint8Array): StoreConfig | null {
+  try {
+    return parseConfig(bytes);
+  } catch (error) {
+    if (error instanceof MeshError) return null;
+    throw error;
   }
 }
 

@@ -54,7 +54,12 @@ export class Ownership {
    */
   async require(): Promise<void> {
     const held = await this.held();
-    if (held !== null) throw heldError(held, this.#deps);
+    if (held !== null) {
+      const { dir, config } = this.#deps;
+      const { handle } = config();
+      const { kind, message, fix } = heldProblem(held, { handle, dir });
+      throw new MeshError(kind, `${message} ${fix}`, { data: { machine: handle } });
+    }
     if (this.#settled) return;
     await this.#settle((await this.#verdict) ?? 'new');
     this.#settled = true;
@@ -89,39 +94,31 @@ export class Ownership {
   }
 }
 
-function heldError(held: Held, { dir, config }: OwnershipDeps): MeshError {
-  const { handle } = config();
-  return new MeshError(
-    held.kind === 'copied' ? 'store_copied' : held.kind,
-    `${heldReason(held, { handle, dir })} ${heldFix(held)}`,
-    {
-      data: { machine: handle },
-    },
-  );
-}
-
-/** What a person is told of a store that is held. */
-export function heldReason(held: Held, { handle, dir }: { handle: string; dir: string }): string {
-  switch (held.kind) {
-    case 'copied':
-      return `The store ${dir} is a copy of the one at ${held.original} of machine ${handle}, which may still be in use: nothing is written with it.`;
-    case 'store_copied':
-      return `Remote ${held.remote} has commits of machine ${handle} that this store did not make: a copy of it is in use, and nothing more is written here.`;
-    case 'handle_conflict':
-      return `Another store's branch is on remote ${held.remote} under this machine's handle, ${handle}: nothing more is written here, and what is here stays readable.`;
-  }
-}
-
-/** The way out of it. */
-export function heldFix(held: Held): string {
+/** What a person is told of a store that is held, with the way out of it. */
+export function heldProblem(
+  held: Held,
+  { handle, dir }: { handle: string; dir: string },
+): { kind: Hold['kind']; message: string; fix: string } {
   const rejoin =
     'join the mesh under another handle with a store of its own (git-mesh join URL --machine HANDLE --dir NEWDIR)';
   switch (held.kind) {
     case 'copied':
-      return `Where both are to be used, ${rejoin}; where this one takes the other's place for good, remove the other, or say so with git-mesh reclaim REMOTE.`;
+      return {
+        kind: 'store_copied',
+        message: `The store ${dir} is a copy of the one at ${held.original} of machine ${handle}, which may still be in use: nothing is written with it.`,
+        fix: `Where both are to be used, ${rejoin}; where this one takes the other's place for good, remove the other, or say so with git-mesh reclaim REMOTE.`,
+      };
     case 'store_copied':
-      return `Find the copy and let it ${rejoin}; then go on here with git-mesh reclaim ${held.remote}.`;
+      return {
+        kind: held.kind,
+        message: `Remote ${held.remote} has commits of machine ${handle} that this store did not make: a copy of it is in use, and nothing more is written here.`,
+        fix: `Find the copy and let it ${rejoin}; then go on here with git-mesh reclaim ${held.remote}.`,
+      };
     case 'handle_conflict':
-      return `To go on, ${rejoin}, and send again from there what waits here (git-mesh sent). If the handle is this machine's by right, git-mesh reclaim ${held.remote} puts its branch back there and keeps the other's commits.`;
+      return {
+        kind: held.kind,
+        message: `Another store's branch is on remote ${held.remote} under this machine's handle, ${handle}: nothing more is written here, and what is here stays readable.`,
+        fix: `To go on, ${rejoin}, and send again from there what waits here (git-mesh sent). If the handle is this machine's by right, git-mesh reclaim ${held.remote} puts its branch back there and keeps the other's commits.`,
+      };
   }
 }
