@@ -19,6 +19,7 @@ export function exitCodeOf(name: ErrorName): number {
   switch (name) {
     case 'invalid_argument':
     case 'unknown_argument':
+    case 'secret_found':
     case 'payload_too_large':
       return exitCodes.usage;
     case 'machine_not_found':
@@ -31,6 +32,7 @@ export function exitCodeOf(name: ErrorName): number {
     case 'handle_taken':
     case 'handle_conflict':
     case 'store_copied':
+    case 'machine_left':
     case 'mesh_exists':
     case 'conflict':
     case 'bundle_incomplete':

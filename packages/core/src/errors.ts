@@ -7,6 +7,7 @@
 export const errorCodes = {
   invalid_argument: 400,
   unknown_argument: 400,
+  secret_found: 400,
   no_mesh: 404,
   machine_not_found: 404,
   agent_not_alive: 404,
@@ -18,6 +19,7 @@ export const errorCodes = {
   handle_conflict: 409,
   store_copied: 409,
   mesh_exists: 409,
+  machine_left: 409,
   conflict: 409,
   bundle_incomplete: 409,
   history_incomplete: 409,

@@ -6,6 +6,7 @@ export type { CallOptions, Connection, MeshApi } from './api.js';
 export type { Addressee, AgentId, AgentKey, EpochMillis, Handle, IsoTime, Oid, RefName, Ulid } from './domain/ids.js';
 export type * from './domain/records.js';
 export { formatVersion, messageTypes } from './domain/records.js';
+export type * from './domain/membership-results.js';
 export type * from './domain/results.js';
 export type { Clock, RandomBytes } from './domain/clock.js';
 export type { Syncer } from './domain/syncer.js';

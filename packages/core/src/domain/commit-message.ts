@@ -23,6 +23,7 @@ const known: Record<EventName, true> = {
   roster: true,
   unsend: true,
   leave: true,
+  'rotate-key': true,
 };
 
 export const eventNames: readonly EventName[] = Object.keys(known).filter(isEventName);

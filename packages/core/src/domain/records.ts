@@ -30,6 +30,10 @@ export interface MachineRecord {
   key: string;
   joined_at: IsoTime;
   left_at?: IsoTime;
+  /** The keys it had before, oldest first, each with its signature (base64) of the key that followed. */
+  previous?: { key: string; signature: string }[];
+  /** By whose invitation it joins, and the proof (an HMAC, base64url) that it has the secret. */
+  invite?: { by: Handle; id: string; proof: string };
 }
 
 /** `presence/<agent>.yaml`. */
@@ -95,7 +99,8 @@ export type EventName =
   | 'prune'
   | 'roster'
   | 'unsend'
-  | 'leave';
+  | 'leave'
+  | 'rotate-key';
 
 /** What a commit says of itself: its subject is made from this and its trailers carry it. */
 export interface CommitEvent {
