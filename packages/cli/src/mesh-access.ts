@@ -17,6 +17,8 @@ export interface MeshAccess {
   addRemote: AddRemoteFunction;
   removeRemote: RemoveRemoteFunction;
   reclaimBranch: ReclaimFunction;
+  /** A remote as it may be shown: without credentials. */
+  redactUrl: (url: string) => string;
 }
 
 /** Loads the store's and the transports' code, which `--version` and `--help` must not pay for. */

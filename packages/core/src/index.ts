@@ -35,6 +35,7 @@ export { jsonLoss, lossText } from './domain/json-loss.js';
 export { parseRemoteName, sameRemoteName } from './domain/remote-name.js';
 export { nearestName } from './domain/nearest-name.js';
 export { shellWord } from './domain/shell-word.js';
+export { parseCreateInput, parseJoinInput } from './domain/inputs/founding-input.js';
 export { decodeYaml, encodeYaml, maxFileBytes } from './domain/codec.js';
 export { unknownKeys } from './domain/record-schema.js';
 export { decodeCharter, encodeCharter } from './domain/charter.js';

@@ -1,5 +1,6 @@
 import type { CallOptions, MeshApi } from '@git-mesh/core';
 import type { ObjectSchema } from './json-schema.js';
+import type { MeshSetup } from './mesh-setup.js';
 
 /** All four are always given: a client takes a missing one for the worst case. */
 interface ToolAnnotations {
@@ -21,11 +22,7 @@ export interface TextContext {
   nowMs: number;
 }
 
-/**
- * One tool: a use case of {@link MeshApi} with what a client is told of it. `call` gets the arguments unparsed and
- * gives what becomes structuredContent; `text` says the same facts shortly.
- */
-export interface MeshTool<Result extends object = object> {
+interface ToolFacts<Result extends object> {
   readonly name: string;
   readonly title: string;
   /** Under 2 KB: clients cut it there. */
@@ -34,8 +31,23 @@ export interface MeshTool<Result extends object = object> {
   /** Covers every form of the result, the error form too: strict clients validate that as well. */
   readonly outputSchema: ObjectSchema;
   readonly annotations: ToolAnnotations;
-  call(api: MeshApi, args: unknown, call: CallOptions): Promise<Result>;
   text(result: Result, context: TextContext): string;
+}
+
+/** A use case of {@link MeshApi}. */
+interface UseCaseTool<Result extends object> extends ToolFacts<Result> {
+  call(api: MeshApi, args: unknown, call: CallOptions): Promise<Result>;
   /** The result where there is no mesh yet; a tool without it fails with `no_mesh`. */
   withoutMesh?(facts: { store: string; advice: string }, args: unknown): Promise<Result>;
 }
+
+/** Makes a mesh or joins one. */
+interface SetupTool<Result extends object> extends ToolFacts<Result> {
+  setUp(setup: MeshSetup, args: unknown): Promise<Result>;
+}
+
+/**
+ * One tool with what a client is told of it. `call` and `setUp` get the arguments unparsed and give what becomes
+ * structuredContent; `text` says the same facts shortly.
+ */
+export type MeshTool<Result extends object = object> = UseCaseTool<Result> | SetupTool<Result>;

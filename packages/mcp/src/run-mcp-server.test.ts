@@ -4,6 +4,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { runMcpServer } from './run-mcp-server.js';
 import * as samples from './testing/samples.js';
+import { stubSetup } from './testing/stub-setup.js';
 import { stubMesh } from './testing/stub-mesh.js';
 
 /** A server between pipes, whose process is played by the test. */
@@ -21,6 +22,8 @@ function start(mesh: OpenMesh = stubMesh(), stdout: Writable = new PassThrough()
     stdin,
     stdout,
     version: '1.2.3',
+    hostname: 'here',
+    setup: stubSetup(),
     openMesh: () => {
       host.opened += 1;
       return Promise.resolve(mesh);

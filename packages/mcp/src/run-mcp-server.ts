@@ -1,5 +1,6 @@
 import type { Logger } from '@git-mesh/core';
 import type { OpenMeshFunction } from '@git-mesh/sync';
+import type { SetupFunctions } from './mesh-setup.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Readable, Writable } from 'node:stream';
 import { hostProcess, type HostProcess } from './stdio.js';
@@ -15,6 +16,10 @@ export interface RunMcpServerOptions {
   version: string;
   /** Called by the first tool call, and again by later ones while there is no mesh. */
   openMesh: OpenMeshFunction;
+  /** For the tools that make a mesh or join one. */
+  setup: () => Promise<SetupFunctions>;
+  /** The default name of this machine in a mesh. */
+  hostname: string;
   /** The default is the real process. */
   host?: HostProcess;
 }

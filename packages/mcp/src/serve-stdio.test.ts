@@ -2,6 +2,7 @@ import { silentLogger } from '@git-mesh/core';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveStdio, type Serving } from './serve-stdio.js';
+import { stubSetup } from './testing/stub-setup.js';
 import { stubMesh, type StubMesh } from './testing/stub-mesh.js';
 
 interface Answer {
@@ -31,6 +32,8 @@ async function serve(mesh: StubMesh = stubMesh()) {
       stdout,
       version: '1',
       platform: 'linux',
+      hostname: 'here',
+      setup: stubSetup(),
     }),
   );
   const all = (): Answer[] => {

@@ -1,11 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
 import { LineTransport } from './line-transport.js';
+import type { SetupFunctions } from './mesh-setup.js';
 import type { MeshSession, MeshSessionOptions } from './mesh-session.js';
 import { createServer } from './server.js';
 import type { ToolCalls } from './tool-calls.js';
 import { meshTools } from './tools.js';
 
 export interface ServeStdioOptions extends MeshSessionOptions {
+  hostname: string;
+  setup: () => Promise<SetupFunctions>;
   stdin: Readable;
   stdout: Writable;
   version: string;
@@ -28,7 +31,7 @@ interface Backend {
 async function loadBackend(options: ServeStdioOptions): Promise<Backend> {
   const [{ MeshSession }, { ToolCalls }] = await Promise.all([import('./mesh-session.js'), import('./tool-calls.js')]);
   const session = new MeshSession(options);
-  const calls = new ToolCalls({ session, store: options.dir, logger: options.logger, now: Date.now });
+  const calls = new ToolCalls({ ...options, session, store: options.dir, now: Date.now });
   return { session, calls };
 }
 

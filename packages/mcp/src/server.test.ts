@@ -12,6 +12,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MeshSession } from './mesh-session.js';
 import { createServer } from './server.js';
+import { stubSetup } from './testing/stub-setup.js';
 import { stubMesh, type StubMesh } from './testing/stub-mesh.js';
 import * as samples from './testing/samples.js';
 import { ToolCalls } from './tool-calls.js';
@@ -29,11 +30,12 @@ afterEach(async () => {
 });
 
 /** The real SDK client; having listed the tools, it checks every result against its outputSchema. */
-async function connect(openMesh: OpenMeshFunction) {
+async function connect(openMesh: OpenMeshFunction, asked: unknown[] = []) {
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (line: string) => warnings.push(line) };
   const session = new MeshSession({ dir: '/secret/store', env: {}, logger, openMesh });
-  const calls = new ToolCalls({ session, store: '/secret/store', logger, now: () => samples.nowMs });
+  const facts = { store: '/secret/store', env: {}, hostname: 'here', setup: stubSetup(asked) };
+  const calls = new ToolCalls({ ...facts, session, logger, now: () => samples.nowMs });
   const server = createServer({
     version: '1.2.3',
     tools: meshTools('linux'),

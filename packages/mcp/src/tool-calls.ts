@@ -9,6 +9,7 @@ import {
   type Logger,
 } from '@git-mesh/core';
 import type { MeshSession } from './mesh-session.js';
+import type { SetupFunctions } from './mesh-setup.js';
 import type { MeshTool, TextContext } from './mesh-tool.js';
 import { noMeshAdvice } from './no-mesh.js';
 import { internalErrorResult, meshErrorResult, type ToolResult } from './tool-error.js';
@@ -30,6 +31,9 @@ export interface ToolCallsOptions {
   store: string;
   logger: Logger;
   now: () => number;
+  env: Readonly<Record<string, string | undefined>>;
+  hostname: string;
+  setup: () => Promise<SetupFunctions>;
 }
 
 /** Carries out tool calls: opens the mesh for them, turns what fails into results, and can end them all. */
@@ -85,19 +89,55 @@ export class ToolCalls {
     }
   }
 
-  async #carryOut(tool: MeshTool, { args, text, onProgress }: ToolCall, signal: AbortSignal): Promise<object> {
+  async #carryOut(tool: MeshTool, call: ToolCall, signal: AbortSignal): Promise<object> {
+    if ('setUp' in tool) return this.#setUp(tool, call);
     try {
       const { mesh, connection } = await this.#options.session.use();
-      const loss = text === undefined ? null : jsonLoss(text);
-      if (loss !== null) throw new MeshError('invalid_argument', `nothing was done: ${lossText(loss)}`);
+      refuseLoss(call);
+      const { args, onProgress } = call;
       const options: CallOptions = { connection, signal, ...(onProgress === undefined ? {} : { onProgress }) };
       return await tool.call(mesh.api, args, options);
     } catch (error) {
-      if (!(error instanceof MeshError) || error.errorName !== 'no_mesh') throw error;
+      if (!isNoMesh(error)) throw error;
       if (tool.withoutMesh !== undefined) {
-        return tool.withoutMesh({ store: this.#options.store, advice: noMeshAdvice }, args);
+        return tool.withoutMesh({ store: this.#options.store, advice: noMeshAdvice }, call.args);
       }
       throw new MeshError('no_mesh', noMeshAdvice, { cause: error });
     }
   }
+
+  async #setUp(tool: Extract<MeshTool, { setUp: unknown }>, call: ToolCall): Promise<object> {
+    const { setup, session, store, env, logger, hostname } = this.#options;
+    const hadMesh = await this.#hasMesh();
+    refuseLoss(call);
+    const functions = await setup();
+    const result = await tool.setUp({ ...functions, dir: store, env, logger, hostname, hasMesh: hadMesh }, call.args);
+    // The worker goes on from here, and a failure of it is the next call's to tell: this one did what it was for.
+    if (!hadMesh) await session.use().catch(noted(logger));
+    return result;
+  }
+
+  async #hasMesh(): Promise<boolean> {
+    try {
+      await this.#options.session.use();
+      return true;
+    } catch (error) {
+      if (isNoMesh(error)) return false;
+      throw error;
+    }
+  }
 }
+
+/** @throws MeshError `invalid_argument` where reading the request lost something of it. */
+function refuseLoss({ text }: ToolCall): void {
+  const loss = text === undefined ? null : jsonLoss(text);
+  if (loss !== null) throw new MeshError('invalid_argument', `nothing was done: ${lossText(loss)}`);
+}
+
+const isNoMesh = (error: unknown): error is MeshError => error instanceof MeshError && error.errorName === 'no_mesh';
+
+const noted =
+  (logger: Logger) =>
+  (error: unknown): void => {
+    logger.debug(`the mesh is not open yet: ${String(error)}`);
+  };

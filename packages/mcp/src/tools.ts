@@ -3,6 +3,8 @@ import { agentAck } from './tools/agent-ack.js';
 import { agentCheckin } from './tools/agent-checkin.js';
 import { agentCheckout } from './tools/agent-checkout.js';
 import { agentInbox } from './tools/agent-inbox.js';
+import { agentMeshCreate } from './tools/agent-mesh-create.js';
+import { agentMeshJoin } from './tools/agent-mesh-join.js';
 import { agentMeshStatus } from './tools/agent-mesh-status.js';
 import { agentSend } from './tools/agent-send.js';
 import { agentSent } from './tools/agent-sent.js';
@@ -19,5 +21,7 @@ export function meshTools(platform: string): readonly MeshTool[] {
     agentSent,
     agentCheckout,
     agentMeshStatus,
+    agentMeshCreate,
+    agentMeshJoin,
   ];
 }

@@ -6,3 +6,4 @@ export { joinMesh } from './join.js';
 export { addRemote } from './remote-add.js';
 export { reclaimBranch } from './reclaim.js';
 export { removeRemote } from './remote-remove.js';
+export { redactUrl } from './remote-url.js';

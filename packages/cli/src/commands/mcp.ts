@@ -33,6 +33,8 @@ export function registerMcp(program: Command, cli: Cli): void {
             stdout: runtime.rawStdout(),
             version: runtime.version,
             openMesh: async (options) => (await runtime.meshAccess()).openMesh(options),
+            setup: () => runtime.meshAccess(),
+            hostname: runtime.hostname(),
           });
           return exitCodes.done;
         },

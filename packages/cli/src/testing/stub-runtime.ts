@@ -151,6 +151,7 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
         addRemote: missing,
         removeRemote: missing,
         reclaimBranch: missing,
+        redactUrl: (url) => url,
         locateStore: ({ dir }) => Promise.resolve({ dir: dir ?? '/store', source: 'default' as const }),
         ...options.access,
       }),

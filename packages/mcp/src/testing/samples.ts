@@ -23,6 +23,7 @@ const later = '2026-12-02T06:00:00.000Z';
 export const id: Ulid = '01KBEST0000000000000000001' as Ulid;
 export const studio: Handle = 'studio' as Handle;
 export const laptop: Handle = 'laptop' as Handle;
+export const meshOf: { id: Ulid; name: string } = { id, name: 'team' };
 export const qa: AgentId = 'qa' as AgentId;
 
 export const syncOk: SyncSummary = { state: 'ok', last_ok_at: at, queued: 0, error: null };

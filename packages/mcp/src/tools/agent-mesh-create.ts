@@ -1,0 +1,53 @@
+import type { MembershipResult } from '@git-mesh/core';
+import type { MeshTool, TextContext } from '../mesh-tool.js';
+import { confirm, described, inputOf, text } from '../schema-parts.js';
+import { membershipText, membershipOutput } from '../text/membership.js';
+
+export type SetupResult = SetupPreview | ({ preview: false } & MembershipResult);
+
+export interface SetupPreview {
+  preview: true;
+  /** Without credentials; null for a mesh of this machine alone. */
+  remote: string | null;
+  next: string;
+}
+
+export const agentMeshCreate: MeshTool<SetupResult> = {
+  name: 'agent_mesh_create',
+  title: 'Make a new mesh',
+  description:
+    'Make a new mesh with this machine as its first member, in an empty git repository that the other machines can reach (a bare repository on a disk or share, an ssh or https URL). Ask your user first: they choose the repository, and everyone who can read it reads every message. Acts only with confirm: true; without it, a preview.',
+  inputSchema: inputOf({
+    remote: described(
+      text,
+      'The shared repository: an absolute path, host:path or a URL. Left out: this machine alone.',
+    ),
+    machine: described(text, "This machine's name in the mesh (a-z, 0-9, -). Default: the host's name."),
+    label: described(text, 'A longer description of this machine.'),
+    policy: described(text, 'open (default): who can push joins. roster: a member must admit each machine.'),
+    confirm,
+  }),
+  outputSchema: membershipOutput,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  async setUp(setup, args) {
+    const { MeshError, parseCreateInput } = await import('@git-mesh/core');
+    const { remote, machine, label, policy, confirm: isConfirmed } = parseCreateInput(args);
+    if (isConfirmed) {
+      const { dir, env, logger, hostname } = setup;
+      const wanted = {
+        ...(remote === undefined ? {} : { remote }),
+        ...(machine === undefined ? {} : { machine }),
+        ...(label === undefined ? {} : { label }),
+      };
+      return { preview: false, ...(await setup.initMesh({ dir, env, logger, hostname, policy, ...wanted })) };
+    }
+    if (setup.hasMesh) throw new MeshError('mesh_exists', 'This machine is in a mesh already: see agent_mesh_status.');
+    return {
+      preview: true,
+      remote: remote === undefined ? null : setup.redactUrl(remote),
+      next: 'Show this to your user; call again with confirm: true to make the mesh.',
+    };
+  },
+  text: (result, context: TextContext) =>
+    membershipText(result, context, { would: 'make a mesh', did: 'made the mesh' }),
+};
