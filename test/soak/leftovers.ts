@@ -28,12 +28,19 @@ export function strays(store: string): string[] {
   return [...inside, ...halfPacks, ...beside];
 }
 
-/**
- * What git itself leaves in a repository when it is killed and what blocks a branch there for good: its locks. Half a push
- * (`tmp_objdir…`) harms nobody: since 2.39 git leaves that whenever it is ended by a signal, and prunes it later.
- */
+/** The locks that a git which was killed left in a repository. */
 export function gitLocks(repository: string): string[] {
   return filesBelow(repository).filter((path) => path.endsWith('.lock'));
+}
+
+/**
+ * Of those, what keeps something out for good: a machine's next push removes the lock of its own branch. Half a push
+ * (`tmp_objdir…`) harms nobody: since 2.39 git leaves that whenever it is ended by a signal, and prunes it later.
+ */
+export function lastingLocks(repository: string): string[] {
+  return gitLocks(repository).filter(
+    (path) => !/^refs[\\/]heads[\\/]mesh[\\/][a-z0-9-]+\.lock$/.test(relative(repository, path)),
+  );
 }
 
 /**

@@ -5,6 +5,7 @@ import { newObjects, newObjectsWithBases } from './new-objects.js';
 import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
 import type { Fetched } from './remote-fetch.js';
+import { removeStaleRefLock } from './stale-ref-lock.js';
 import { pushRefs } from './transport/push.js';
 import type { PushedRef, RefUpdate } from './transport/push.js';
 
@@ -100,9 +101,15 @@ async function pushStep(ctx: RoundContext, there: Oid | null, next: Oid): Promis
       await exchange.close();
     }
     // A ref that moved or was locked between the two: no refusal, and the next look tells which.
-    if (tries >= maxTries || !results.some(({ ok, reason }) => !ok && lostRace(reason ?? ''))) {
+    const isRace = results.some(({ ok, reason }) => !ok && lostRace(reason ?? ''));
+    if (tries >= maxTries || !isRace) {
       requireAccepted(results, remote.name);
       return null;
+    }
+    const { watchable } = remote.transport;
+    if (watchable !== null && (await removeStaleRefLock(watchable, ref, { nowMs: Date.now() }))) {
+      ctx.logger.info(`removed the lock of ${ref} that a killed git left in remote ${remote.name}`);
+      continue;
     }
     await sleep(lockWaitMs * tries * (0.5 + Math.random()));
   }

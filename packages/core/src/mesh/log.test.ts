@@ -31,3 +31,15 @@ test('a store without a charter that can be read has a log all the same', async 
   await studio.git('update-ref', '-d', charterRef(studio.store.config.ref_prefix));
   expect((await log(studio)).map(({ event }) => event)).toEqual(['join', 'join']);
 });
+
+test('a commit that a wrong clock dated too early hides none that is dated rightly below it', async () => {
+  await studio.checkin('boss');
+  const since = new Date(studio.clock.now()).toISOString();
+  studio.clock.advance(60_000);
+  await studio.checkin('boss', { status: 'before the step' });
+  studio.clock.advance(-3_600_000);
+  await studio.checkin('boss', { status: 'an hour early' });
+  const lines = await log(studio, { since, machine: 'studio' });
+  expect(lines.map(({ subject }) => subject)).toContainEqual(expect.stringContaining('before the step'));
+  expect(lines.every(({ at }) => at >= since)).toBe(true);
+});

@@ -20,7 +20,15 @@ interface Head {
   key: string | null;
   oid: Oid;
   commit: CommitObject;
+  /** How many of its commits in a row were dated before the time asked for. */
+  early?: number;
 }
+
+/**
+ * A clock that was wrong for a while dates commits too early, with later ones below them. A branch is left once this many
+ * in a row are too early: its whole history would cost the more the older it is.
+ */
+const maxEarly = 1_000;
 
 export interface LogOptions {
   /** Called with each machine's edge that the log came to: what is older is not in this store. */
@@ -34,7 +42,7 @@ export async function* log(ctx: MeshContext, input: unknown, options: LogOptions
   const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
   let left = wanted.limit ?? Infinity;
   for await (const { handle, key, oid, commit } of newestFirst(ctx, wanted, options)) {
-    if (wanted.since !== undefined && commit.committer.at < wanted.since) return;
+    if (wanted.since !== undefined && commit.committer.at < wanted.since) continue;
     if (wanted.until !== undefined && commit.committer.at > wanted.until) continue;
     const said = parseCommitMessage(commit.message);
     const line = { ...lineOf({ handle, oid, commit, said }), signature: signatureState(commit, key) };
@@ -65,8 +73,10 @@ async function* newestFirst(ctx: MeshContext, wanted: LogInput, { onEdge }: LogO
     const index = heads.indexOf(newest);
     const edge = edges.find(({ commit }) => commit === newest.oid);
     if (edge !== undefined) onEdge?.(edge);
-    if (parent === undefined || edge !== undefined) heads.splice(index, 1);
-    else heads[index] = { ...newest, oid: parent, commit: await ctx.store.objects.commit(parent) };
+    const isEarly = wanted.since !== undefined && newest.commit.committer.at < wanted.since;
+    const early = isEarly ? (newest.early ?? 0) + 1 : 0;
+    if (parent === undefined || edge !== undefined || early >= maxEarly) heads.splice(index, 1);
+    else heads[index] = { ...newest, oid: parent, commit: await ctx.store.objects.commit(parent), early };
   }
 }
 

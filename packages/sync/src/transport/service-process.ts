@@ -7,8 +7,11 @@ import { MeshError } from '@git-mesh/core';
 const maxStderr = 16_384;
 /** How long after its end a process's stderr may be held open by what it left behind, as ssh's shared connections do. */
 const lingeringMs = 300;
-/** What does not end when it is asked to is killed after this time. */
-const graceMs = 500;
+/**
+ * What does not end when it is asked to is killed after this time. Long enough for git on a busy machine: when it is
+ * asked it removes its locks, and one that is killed leaves them.
+ */
+const graceMs = 3_000;
 
 export interface ProcessEnd {
   /** Null where a signal ended it. */
