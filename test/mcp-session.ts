@@ -6,6 +6,7 @@ import type {
   CheckoutResult,
   ErrorResult,
   InboxResult,
+  MembershipResult,
   SendResult,
   SentResult,
   StatusResult,
@@ -24,6 +25,8 @@ export interface ToolResults {
   agent_sent: SentResult;
   agent_checkout: CheckoutResult;
   agent_mesh_status: StatusResult;
+  agent_mesh_create: MembershipResult & { preview: boolean };
+  agent_mesh_join: MembershipResult & { preview: boolean };
 }
 export type ToolName = keyof ToolResults;
 type Arguments = Record<string, unknown>;

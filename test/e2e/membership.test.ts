@@ -205,3 +205,26 @@ test('a machine with a newer format does not take the others with it', async () 
   expect(doctor.code).toBe(1);
   expect(doctor.stdout).toContain(tower.handle);
 });
+
+test('agents make and join a mesh with their tools, after a preview that makes nothing', async () => {
+  const root = scratch();
+  const remote = bareRemote(root);
+  const studio = new Machine(root, 'studio');
+  const laptop = new Machine(root, 'laptop');
+  const founder = await studio.mcp();
+  expect(await founder.call('agent_mesh_create', { remote, machine: 'studio' })).toMatchObject({
+    preview: true,
+    remote,
+  });
+  expect([existsSync(studio.store), stockGit(['for-each-ref'], { cwd: remote })]).toEqual([false, '']);
+  const made = await founder.call('agent_mesh_create', { remote, machine: 'studio', confirm: true });
+  expect(made).toMatchObject({ preview: false, machine: 'studio', writable: true });
+  const joiner = await laptop.mcp();
+  const joined = await joiner.call('agent_mesh_join', { url: remote, machine: 'laptop', confirm: true });
+  expect(joined).toMatchObject({ preview: false, machine: 'laptop', mesh: made.mesh });
+  await founder.checkin('boss');
+  await joiner.checkin('qa');
+  await joiner.call('agent_send', { to: 'studio', msg_type: 'note', payload: { message: 'made by tools' } });
+  const inbox = await founder.call('agent_inbox', { agent_id: 'boss', wait_seconds: 20 });
+  expect(inbox.messages.map(({ payload }) => payload)).toEqual([{ message: 'made by tools' }]);
+});

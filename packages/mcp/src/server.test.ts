@@ -56,6 +56,8 @@ const withMesh = (mesh: StubMesh) => connect(() => Promise.resolve(mesh));
 const noMesh: OpenMeshFunction = ({ dir }) => Promise.reject(new MeshError('no_mesh', `no store at ${dir}`));
 
 const toolNames = meshTools('linux').map(({ name }) => name);
+/** What needs no mesh: its tests are beside each other below. */
+const makesMesh = new Set(['agent_mesh_create', 'agent_mesh_join']);
 
 describe('the server', () => {
   it('names itself and instructs its client', async () => {
@@ -64,11 +66,11 @@ describe('the server', () => {
     expect(client.getInstructions()).toContain('agent_checkin');
   });
 
-  it('lists its tools in under 24,000 bytes', async () => {
+  it('lists its tools in under 26,000 bytes', async () => {
     const { client } = await withMesh(stubMesh());
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(toolNames);
-    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(18_000);
+    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(26_000);
   });
 
   it('hands arguments on as they came and gives the result in both forms', async () => {
@@ -191,19 +193,59 @@ describe('the mesh behind the server', () => {
     ).toBe(true);
   });
 
-  it.each(toolNames)('is asked for by %s where there is none, without naming a path', async (name) => {
-    const { call } = await connect(noMesh);
-    const result = await call(name, {});
-    const text = result.content[0]?.text ?? '';
-    for (const command of ['git-mesh init --remote URL', 'git-mesh join URL']) expect(text).toContain(command);
-    if (name === 'agent_mesh_status') {
-      expect(result.isError).toBeUndefined();
-      expect(result.structuredContent).toMatchObject({ mesh: null, store: '/secret/store' });
-    } else {
-      expect(result.isError).toBe(true);
-      expect(result.structuredContent).toMatchObject({ error: { code: 404, name: 'no_mesh' } });
-      expect(JSON.stringify(result)).not.toContain('/secret');
+  it.each(toolNames.filter((name) => !makesMesh.has(name)))(
+    'is asked for by %s where there is none, without naming a path',
+    async (name) => {
+      const { call } = await connect(noMesh);
+      const result = await call(name, {});
+      const text = result.content[0]?.text ?? '';
+      for (const command of ['git-mesh init --remote URL', 'git-mesh join URL']) expect(text).toContain(command);
+      if (name === 'agent_mesh_status') {
+        expect(result.isError).toBeUndefined();
+        expect(result.structuredContent).toMatchObject({ mesh: null, store: '/secret/store' });
+      } else {
+        expect(result.isError).toBe(true);
+        expect(result.structuredContent).toMatchObject({ error: { code: 404, name: 'no_mesh' } });
+        expect(JSON.stringify(result)).not.toContain('/secret');
+      }
+    },
+  );
+
+  it.each([
+    ['agent_mesh_create', { remote: 'https://me:secret@git.example/team.git', policy: 'roster' }, 'made'],
+    ['agent_mesh_join', { url: 'https://me:secret@git.example/team.git' }, 'joined'],
+  ])('is made by %s only with confirm: true, and no credential is shown', async (name, args, did) => {
+    const asked: unknown[] = [];
+    const mesh = stubMesh();
+    const { call } = await connect((options) => (asked.length > 0 ? Promise.resolve(mesh) : noMesh(options)), asked);
+    const preview = await call(name, args);
+    expect(preview.structuredContent).toMatchObject({ preview: true, remote: 'https://***@git.example/team.git' });
+    expect(preview.content[0]?.text).toContain('PREVIEW: nothing was changed.');
+    expect([JSON.stringify(preview).includes('secret'), asked, mesh.log]).toEqual([false, [], []]);
+    const done = await call(name, { ...args, machine: 'laptop', confirm: true });
+    expect(done.structuredContent).toMatchObject({ preview: false, machine: 'laptop', mesh: { name: 'team' } });
+    expect(done.content[0]?.text).toContain(`${did} the mesh "team" as laptop`);
+    expect(asked).toMatchObject([{ dir: '/secret/store', hostname: 'here', machine: 'laptop' }]);
+    // The first call of any kind that finds a mesh starts its worker.
+    expect(mesh.log.map((entry) => entry.name)).toEqual(['startWorker']);
+  });
+
+  it('is not made or joined twice, nor at a place that depends on a folder', async () => {
+    const { call } = await withMesh(stubMesh());
+    for (const [name, args] of [
+      ['agent_mesh_create', {}],
+      ['agent_mesh_join', { url: '/srv/team.git' }],
+    ] as const) {
+      expect((await call(name, args)).structuredContent).toMatchObject({ error: { code: 409, name: 'mesh_exists' } });
     }
+    for (const url of ['team.git', './team.git', '../team.git']) {
+      const refused = await call('agent_mesh_join', { url });
+      expect(refused.structuredContent, url).toMatchObject({ error: { code: 400, name: 'invalid_argument' } });
+    }
+    expect((await call('agent_mesh_join', {})).structuredContent).toMatchObject({ error: { code: 400 } });
+    expect((await call('agent_mesh_create', { policy: 'closed' })).structuredContent).toMatchObject({
+      error: { code: 400 },
+    });
   });
 
   it('is found by a later call when it was made in the meantime', async () => {
