@@ -18,6 +18,8 @@ import type {
   SentResult,
   StatusResult,
   SyncSummary,
+  TraceResult,
+  UnsendResult,
 } from '@git-mesh/core';
 import { cleanEnvironment, type Environment, launcher } from './environment.js';
 import { McpSession } from './mcp-session.js';
@@ -37,6 +39,10 @@ export interface CommandResults {
   ack: AckResult;
   sent: SentResult;
   sync: SyncSummary;
+  unsend: UnsendResult;
+  trace: TraceResult;
+  freeze: SendResult;
+  unfreeze: { freezes: GuardResult['freezes']; sent: SendResult[] };
   guard: GuardResult;
   export: ExportResult;
   import: ImportResult;

@@ -8,6 +8,7 @@ import { registerCompletion } from './commands/completion.js';
 import { registerDemo } from './commands/demo.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerExport } from './commands/export.js';
+import { registerFreeze } from './commands/freeze.js';
 import { registerGuard } from './commands/guard.js';
 import { registerImport } from './commands/import.js';
 import { registerInbox } from './commands/inbox.js';
@@ -21,6 +22,10 @@ import { registerSend } from './commands/send.js';
 import { registerSent } from './commands/sent.js';
 import { registerStatus } from './commands/status.js';
 import { registerSync } from './commands/sync.js';
+import { registerTrace } from './commands/trace.js';
+import { registerUnfreeze } from './commands/unfreeze.js';
+import { registerUnsend } from './commands/unsend.js';
+import { registerWatch } from './commands/watch.js';
 
 type Register = (program: Command, cli: Cli) => void;
 
@@ -40,7 +45,13 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
   },
   { heading: 'Carried by hand:', register: [registerExport, registerImport] },
   { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
-  { heading: 'Messages:', register: [registerSend, registerInbox, registerAck, registerSent] },
-  { heading: 'Audit and merges:', register: [registerLog, registerGuard] },
+  {
+    heading: 'Messages:',
+    register: [registerSend, registerInbox, registerWatch, registerAck, registerSent, registerUnsend],
+  },
+  {
+    heading: 'Audit and merges:',
+    register: [registerLog, registerTrace, registerFreeze, registerUnfreeze, registerGuard],
+  },
   { heading: 'More:', register: [registerMcp, registerDemo, registerCompletion] },
 ];

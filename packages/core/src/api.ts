@@ -33,6 +33,10 @@ export interface MeshApi {
   ack(input: unknown, call: CallOptions & { allowUlids?: boolean }): Promise<R.AckResult>;
   sent(input: unknown, call: CallOptions): Promise<R.SentResult>;
   checkout(input: unknown, call: CallOptions): Promise<R.CheckoutResult>;
+  /** Withdraws an own message that nobody read. */
+  unsend(input: unknown, call: CallOptions): Promise<R.UnsendResult>;
+  /** Every event of one message. `onEdge` as for {@link MeshApi.log}. */
+  trace(input: unknown, options?: { onEdge?: (edge: Edge) => void }): Promise<R.TraceResult>;
   status(): Promise<R.StatusResult>;
   doctor(): Promise<R.DoctorResult>;
   /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */

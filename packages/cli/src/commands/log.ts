@@ -18,10 +18,6 @@ interface LogFlags {
   limit?: number;
 }
 
-/** For people who take the end of the log for the beginning of the mesh. */
-const endsHere = (machines: readonly string[]): string =>
-  `older history of ${machines.join(', ')} is not in this store: git-mesh sync --history gets it`;
-
 export function registerLog(program: Command, cli: Cli): void {
   program
     .command('log')
@@ -63,7 +59,10 @@ export function registerLog(program: Command, cli: Cli): void {
             // Nobody reads on (`| head`): the rest of the history need not be walked.
             if (stdout.closed) break;
           }
-          if (cut.size > 0 && shown !== limit && !stdout.closed) await call.warn(endsHere([...cut].sort()));
+          if (cut.size > 0 && shown !== limit && !stdout.closed) {
+            const { endsHere } = await import('../views/history.js');
+            await call.warn(endsHere([...cut].sort()));
+          }
           return exitCodes.done;
         }),
       ),

@@ -1,5 +1,3 @@
-import type { Connection, MessageState, SendResult } from '@git-mesh/core';
-import type { OpenMesh } from '@git-mesh/sync';
 import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.js';
 import { defined } from '../defined.js';
@@ -7,6 +5,7 @@ import { exitCodes } from '../exit-code.js';
 import { examples } from '../help-text.js';
 import { wholeNumber } from '../integer-option.js';
 import { messageReference } from '../message-reference.js';
+import { sentState } from '../sent-state.js';
 import { readPayload, type PayloadFlags } from '../payload-source.js';
 
 interface SendFlags extends PayloadFlags {
@@ -15,24 +14,6 @@ interface SendFlags extends PayloadFlags {
   replyTo?: string;
   ttl?: number;
   key?: string;
-}
-
-const lookBack = 20;
-
-/**
- * A message's state after the exchange, which may have taken it further than the send itself did. Where that cannot be
- * told any more the send's own holds: the message is stored, and no failure to look may say otherwise.
- */
-async function stateNow(mesh: OpenMesh, connection: Connection, sent: SendResult): Promise<MessageState> {
-  if (sent.state !== 'queued') return sent.state;
-  try {
-    const { messages } = await mesh.api.sent({ limit: lookBack }, { connection });
-    return messages.find(({ id }) => id === sent.id)?.state ?? sent.state;
-  } catch (error) {
-    const { MeshError, systemFailure } = await import('@git-mesh/core');
-    if (error instanceof MeshError || systemFailure(error) !== null) return sent.state;
-    throw error;
-  }
 }
 
 export function registerSend(program: Command, cli: Cli): void {
@@ -78,7 +59,7 @@ export function registerSend(program: Command, cli: Cli): void {
         return call.withMesh(async (mesh, connection) => {
           const stored = await mesh.api.send(input, { connection });
           await call.exchange(mesh);
-          const result = { ...stored, state: await stateNow(mesh, connection, stored) };
+          const result = { ...stored, state: await sentState(mesh, connection, stored) };
           const { sendView } = await import('../views/send.js');
           await call.show(result, sendView(await mesh.syncer.summary()));
           return exitCodes.done;

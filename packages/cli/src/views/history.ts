@@ -33,3 +33,7 @@ function cameLine({ complete, fetched, history }: HistoryResult): string {
 function problemLine({ message, fix }: HistoryResult['problems'][number], context: ViewContext): string[] {
   return [oneLine(message, context), ...(fix === undefined ? [] : [`to do: ${fix}`])];
 }
+
+/** For people who take the end of the log for the beginning of the mesh. */
+export const endsHere = (machines: readonly string[]): string =>
+  `older history of ${machines.join(', ')} is not in this store: git-mesh sync --history gets it`;

@@ -56,6 +56,11 @@ export function expireSummary(message: {
   return `${message.type} ${message.agent ?? message.sender} -> ${targetOf(message.to, message.to_agent)}: never acked`;
 }
 
+/** `note builder -> laptop/qa` */
+export function unsendSummary(message: Parameters<typeof expireSummary>[0]): string {
+  return `${message.type} ${message.agent ?? message.sender} -> ${targetOf(message.to, message.to_agent)}`;
+}
+
 /** `3 messages, 1 presence record`; nothing is named that there is none of. */
 export function pruneSummary(counts: { messages: number; presence: number; acks: number }): string {
   const parts = [

@@ -143,6 +143,8 @@ export interface SentMessage {
   delivered_at: IsoTime | null;
   delivered_to: { machine: Handle; at: IsoTime }[];
   acks: { machine: Handle; agent: AgentId; at: IsoTime }[];
+  /** Only where it was withdrawn: its state is `expired`. */
+  unsent?: true;
 }
 export interface SentResult {
   messages: SentMessage[];
@@ -268,6 +270,21 @@ export interface EventLine {
   to?: string;
   type?: MessageType;
   signature: 'good' | 'bad' | 'none';
+}
+
+/** A message that its sender took back: it is in no inbox any more. */
+export interface UnsendResult {
+  id: Ulid;
+  message_id: number;
+  to: string;
+  to_agent: AgentId | null;
+  msg_type: MessageType;
+}
+
+/** The result of `trace`: oldest first. */
+export interface TraceResult {
+  id: Ulid;
+  events: EventLine[];
 }
 
 export interface GuardResult {

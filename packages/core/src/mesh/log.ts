@@ -15,7 +15,8 @@ import { readCharter } from './charter.js';
 import type { MeshContext } from './context.js';
 import type { Edge } from './older-history.js';
 
-interface Head {
+/** Where the walk stands on one branch. */
+export interface Head {
   handle: Handle;
   key: string | null;
   oid: Oid;
@@ -45,7 +46,7 @@ export async function* log(ctx: MeshContext, input: unknown, options: LogOptions
     if (wanted.since !== undefined && commit.committer.at < wanted.since) continue;
     if (wanted.until !== undefined && commit.committer.at > wanted.until) continue;
     const said = parseCommitMessage(commit.message);
-    const line = { ...lineOf({ handle, oid, commit, said }), signature: signatureState(commit, key) };
+    const line = eventLine({ handle, key, oid, commit }, said);
     const entry = said === null ? undefined : messageOf(journal, said, handle);
     if (entry !== undefined) line.message_id = entry.n;
     if (!matches(line, wanted, entry)) continue;
@@ -56,7 +57,12 @@ export async function* log(ctx: MeshContext, input: unknown, options: LogOptions
   }
 }
 
-async function* newestFirst(ctx: MeshContext, wanted: LogInput, { onEdge }: LogOptions): AsyncGenerator<Head> {
+/** The commits of every machine's branch, newest first by commit time, each branch in its own order. */
+export async function* newestFirst(
+  ctx: MeshContext,
+  wanted: Pick<LogInput, 'machine' | 'since'>,
+  { onEdge }: LogOptions,
+): AsyncGenerator<Head> {
   const edges = await ctx.branches.edges();
   const heads: Head[] = [];
   for (const branch of await ctx.branches.all()) {
@@ -93,13 +99,8 @@ async function charterHead({ store }: MeshContext): Promise<Head | null> {
   }
 }
 
-function lineOf(parts: {
-  handle: Handle;
-  oid: Oid;
-  commit: CommitObject;
-  said: ParsedCommitMessage | null;
-}): Omit<EventLine, 'signature'> {
-  const { handle, oid, commit, said } = parts;
+/** A commit as an event; `said` is its message, null where that is none of a mesh. */
+export function eventLine({ handle, key, oid, commit }: Head, said: ParsedCommitMessage | null): EventLine {
   const [id] = said?.messages ?? [];
   return {
     event: said?.event ?? 'unknown',
@@ -111,6 +112,7 @@ function lineOf(parts: {
     ...(id === undefined ? {} : { id }),
     ...(said?.to === undefined ? {} : { to: said.to }),
     ...(said?.type === undefined ? {} : { type: said.type }),
+    signature: signatureState(commit, key),
   };
 }
 

@@ -10,6 +10,8 @@ import { log } from './log.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
 import { status } from './status.js';
+import { trace } from './trace.js';
+import { unsend } from './unsend.js';
 import type { SyncFacts } from './status.js';
 
 /** The use cases over an open store. `facts` tells what the sync side knows, without any network. */
@@ -22,6 +24,8 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     ack: (input, call) => ack(ctx, input, call),
     sent: (input, call) => sent(ctx, input, call),
     checkout: (input, call) => checkout(ctx, input, call),
+    unsend: (input, call) => unsend(ctx, input, call),
+    trace: (input, options) => trace(ctx, input, options),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),

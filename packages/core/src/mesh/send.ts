@@ -22,6 +22,7 @@ import { aliveAgents } from './agents.js';
 import type { MeshContext } from './context.js';
 import { clearsNothing } from './freeze-clear.js';
 import { liveSession } from './sessions.js';
+import { withdrawnHere } from './withdrawn.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Locked } from './write.js';
 
@@ -46,7 +47,7 @@ export async function send(ctx: MeshContext, input: unknown, call: CallOptions):
   return locked(ctx, async (state) => {
     const inReplyTo = resolveReference(state.journal, wanted.in_reply_to);
     const sender = await sendingAgent(ctx, state, from);
-    const earlier = wanted.key === undefined ? undefined : findByKey(ctx, state.journal, wanted.key, sender.agent);
+    const earlier = wanted.key === undefined ? undefined : await findByKey(ctx, state, wanted.key, sender.agent);
     if (earlier !== undefined) {
       return { ...result(ctx, state.journal, earlier, target), duplicate: true };
     }
@@ -201,23 +202,25 @@ function resolveReference(journal: JournalView, reference: Ulid | number | undef
   );
 }
 
-/** The message that the same agent sent with this key, while it lives. */
-function findByKey(
+/** The message that the same agent sent with this key, while it lives and was not withdrawn. */
+async function findByKey(
   ctx: MeshContext,
-  journal: JournalView,
+  { branch, journal }: Locked,
   key: string,
   agent: AgentId | null,
-): MessageEntry | undefined {
+): Promise<MessageEntry | undefined> {
   const now = ctx.clock.now();
   const time = { now, nowIso: toIso(now) };
   const who = (name: AgentId | null): AgentKey | null => (name === null ? null : agentKey(name));
-  return journal.messages.findLast(
+  const found = journal.messages.findLast(
     (entry) =>
       entry.key === key &&
       entry.sender === ctx.branches.own &&
       who(entry.agent) === who(agent) &&
       !hasExpired(entry, time),
   );
+  if (found === undefined) return undefined;
+  return (await withdrawnHere(ctx, branch, journal))(found) ? undefined : found;
 }
 
 function result(ctx: MeshContext, journal: JournalView, entry: MessageEntry, target: Target): SendResult {

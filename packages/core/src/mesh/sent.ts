@@ -7,6 +7,7 @@ import type { SentMessage, SentResult } from '../domain/results.js';
 import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { readMessage } from './inbox.js';
+import { withdrawnHere } from './withdrawn.js';
 
 /** What this machine sent, newest first, each with how far it has come. */
 export async function sent(ctx: MeshContext, input: unknown, call: CallOptions): Promise<SentResult> {
@@ -15,11 +16,13 @@ export async function sent(ctx: MeshContext, input: unknown, call: CallOptions):
   const journal = await ctx.store.journal.view();
   const agent = wanted.agent_id === undefined ? null : agentKey(wanted.agent_id);
   const now = ctx.clock.now();
+  const withdrawn = await withdrawnHere(ctx, await ctx.branches.ownBranch(), journal);
   const messages: SentMessage[] = [];
   for (let i = journal.messages.length - 1; i >= 0 && messages.length < wanted.limit; i--) {
     const entry = journal.messages[i];
     if (entry?.sender !== ctx.branches.own) continue;
     if (agent !== null && !isAgent(entry.agent, agent)) continue;
+    const progress = messageState({ entry, journal, machine: ctx.branches.own, now });
     messages.push({
       message_id: entry.n,
       id: entry.id,
@@ -31,7 +34,9 @@ export async function sent(ctx: MeshContext, input: unknown, call: CallOptions):
       sent_at: toIso(believedSentAt(entry, now)),
       expires_at: toIso(believedExpiry(entry, now)),
       in_reply_to: entry.in_reply_to,
-      ...messageState({ entry, journal, machine: ctx.branches.own, now }),
+      ...progress,
+      // Its life ended early, and by whose hand.
+      ...(progress.state !== 'expired' && withdrawn(entry) ? { state: 'expired', unsent: true } : {}),
     });
   }
   return { messages, sync: await ctx.syncer.summary() };

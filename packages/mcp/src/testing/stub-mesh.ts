@@ -28,6 +28,8 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       ack: noted('ack', { preview: false as const, acked: [11], already_acked: [], unknown: [] }),
       sent: noted('sent', samples.sentResult),
       checkout: noted('checkout', { preview: false, agent_id: samples.qa, machine: samples.laptop }),
+      unsend: () => Promise.reject(new Error('no tool withdraws a message')),
+      trace: () => Promise.reject(new Error('no tool traces a message')),
       status: () => {
         log.push({ name: 'status' });
         return answers.status?.() ?? Promise.resolve(samples.statusResult);
