@@ -10,6 +10,7 @@ import { registerDoctor } from './commands/doctor.js';
 import { registerExport } from './commands/export.js';
 import { registerFreeze } from './commands/freeze.js';
 import { registerGuard } from './commands/guard.js';
+import { registerHook } from './commands/hook.js';
 import { registerImport } from './commands/import.js';
 import { registerInbox } from './commands/inbox.js';
 import { registerInit } from './commands/init.js';
@@ -20,6 +21,7 @@ import { registerReclaim } from './commands/reclaim.js';
 import { registerRemote } from './commands/remote.js';
 import { registerSend } from './commands/send.js';
 import { registerSent } from './commands/sent.js';
+import { registerSetup } from './commands/setup.js';
 import { registerStatus } from './commands/status.js';
 import { registerSync } from './commands/sync.js';
 import { registerTrace } from './commands/trace.js';
@@ -53,5 +55,5 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
     heading: 'Audit and merges:',
     register: [registerLog, registerTrace, registerFreeze, registerUnfreeze, registerGuard],
   },
-  { heading: 'More:', register: [registerMcp, registerDemo, registerCompletion] },
+  { heading: 'More:', register: [registerMcp, registerSetup, registerHook, registerDemo, registerCompletion] },
 ];

@@ -37,6 +37,8 @@ export interface MeshApi {
   unsend(input: unknown, call: CallOptions): Promise<R.UnsendResult>;
   /** Every event of one message. `onEdge` as for {@link MeshApi.log}. */
   trace(input: unknown, options?: { onEdge?: (edge: Edge) => void }): Promise<R.TraceResult>;
+  /** For a client's hook: what is new for the agents here, told to each reader once. No network. */
+  mention(input: unknown): Promise<R.MentionResult>;
   status(): Promise<R.StatusResult>;
   doctor(): Promise<R.DoctorResult>;
   /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */

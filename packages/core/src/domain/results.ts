@@ -281,6 +281,12 @@ export interface UnsendResult {
   msg_type: MessageType;
 }
 
+/** Agents on this machine with mail that a reader was not told of before. */
+export interface MentionResult {
+  /** `fresh`: messages not mentioned before; `unread`: those and the others that wait. */
+  agents: { agent_id: AgentId; fresh: number; unread: number }[];
+}
+
 /** The result of `trace`: oldest first. */
 export interface TraceResult {
   id: Ulid;

@@ -7,6 +7,7 @@ import type { MeshContext } from './context.js';
 import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
 import { log } from './log.js';
+import { mention } from './mention.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
 import { status } from './status.js';
@@ -26,6 +27,7 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     checkout: (input, call) => checkout(ctx, input, call),
     unsend: (input, call) => unsend(ctx, input, call),
     trace: (input, options) => trace(ctx, input, options),
+    mention: (input) => mention(ctx, input),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),

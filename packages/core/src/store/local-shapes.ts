@@ -1,6 +1,20 @@
-import type { BehindBranch, Hold, ProcessIdentity, RemoteState, SessionState, StorePlace } from './ports.js';
+import type { BehindBranch, Hold, Mentioned, ProcessIdentity, RemoteState, SessionState, StorePlace } from './ports.js';
 import type { Check } from './shape.js';
-import { agent, finite, flag, listOf, nullable, oid, oneOf, optional, shaped, text, time, whole } from './shape.js';
+import {
+  agent,
+  finite,
+  flag,
+  isRecord,
+  listOf,
+  nullable,
+  oid,
+  oneOf,
+  optional,
+  shaped,
+  text,
+  time,
+  whole,
+} from './shape.js';
 
 export const isIdentity: Check<ProcessIdentity> = shaped<ProcessIdentity>({
   pid: whole,
@@ -46,3 +60,10 @@ export const isPlace: Check<StorePlace> = shaped<StorePlace>({
   folder: finite,
   journal: nullable(finite),
 });
+
+export const isMentioned: Check<Mentioned[]> = listOf(
+  shaped<Mentioned>({
+    id: text,
+    agents: (value): value is Record<string, number> => isRecord(value) && Object.values(value).every(whole),
+  }),
+);

@@ -7,8 +7,8 @@ import type { Logger } from '../logger.js';
 import { makeDurableFolder, readIfThere, writeAtomic, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
-import { isHold, isPlace, isRemoteState, isSession } from './local-shapes.js';
-import type { Hold, LocalState, RemoteState, SessionState, StorePlace } from './ports.js';
+import { isHold, isMentioned, isPlace, isRemoteState, isSession } from './local-shapes.js';
+import type { Hold, LocalState, Mentioned, RemoteState, SessionState, StorePlace } from './ports.js';
 import type { Check } from './shape.js';
 import { isRecord, parseJson } from './shape.js';
 
@@ -85,6 +85,14 @@ export class FileLocalState implements LocalState {
   async putHold(hold: Hold | null): Promise<void> {
     if (hold === null) await this.#remove('hold.json');
     else await this.#writeJson('hold.json', hold, { durable: true });
+  }
+
+  async mentioned(): Promise<Mentioned[]> {
+    return (await this.#readJson('mentioned.json', isMentioned)) ?? [];
+  }
+
+  async putMentioned(readers: readonly Mentioned[]): Promise<void> {
+    await this.#writeJson('mentioned.json', readers, { durable: false });
   }
 
   async place(): Promise<StorePlace | null> {

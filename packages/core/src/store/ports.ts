@@ -260,6 +260,13 @@ export interface Hold {
   since: IsoTime;
 }
 
+/** Up to which message number a reader was told of an agent's mail. */
+export interface Mentioned {
+  /** Names the reader, as a client's session. */
+  id: string;
+  agents: Record<string, number>;
+}
+
 /** Where a store stands, by which it is told from a copy of it. Never in git. */
 export interface StorePlace {
   /** Stands for the machine (a hash of its id); null where it has none that could be told. */
@@ -293,6 +300,10 @@ export interface LocalState {
   hold(): Promise<Hold | null>;
   /** Durable; null lifts it. */
   putHold(hold: Hold | null): Promise<void>;
+  /** What readers were told of, in the order in which they last were. */
+  mentioned(): Promise<Mentioned[]>;
+  /** Atomic, not durable. Only under the store lock. */
+  putMentioned(readers: readonly Mentioned[]): Promise<void>;
   place(): Promise<StorePlace | null>;
   putPlace(place: StorePlace): Promise<void>;
   /** Durable. Only under the store lock. @throws MeshError `conflict` when another key is pinned for the handle. */

@@ -30,6 +30,7 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       checkout: noted('checkout', { preview: false, agent_id: samples.qa, machine: samples.laptop }),
       unsend: () => Promise.reject(new Error('no tool withdraws a message')),
       trace: () => Promise.reject(new Error('no tool traces a message')),
+      mention: () => Promise.resolve({ agents: [] }),
       status: () => {
         log.push({ name: 'status' });
         return answers.status?.() ?? Promise.resolve(samples.statusResult);

@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream';
+
+const maxInputBytes = 1024 * 1024;
+/** A client that never closes the hook's stdin is not waited for. */
+const inputLimitMs = 500;
+
+/** What names the client's session in the JSON that it gives a hook on stdin; null where nothing does. */
+export async function sessionOf(stdin: Readable): Promise<string | null> {
+  const text = await textOf(stdin);
+  let input: unknown;
+  try {
+    input = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  if (typeof input !== 'object' || input === null) return null;
+  for (const name of ['session_id', 'conversation_id', 'sessionId', 'thread_id']) {
+    const value: unknown = Reflect.get(input, name);
+    if (typeof value === 'string' && /^[\w.:@/-]{1,200}$/.test(value)) return value;
+  }
+  return null;
+}
+
+function textOf(stdin: Readable): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const end = (): void => {
+      clearTimeout(timer);
+      stdin.destroy();
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    };
+    const timer = setTimeout(end, inputLimitMs);
+    stdin.on('data', (chunk: Buffer | string) => {
+      const part = Buffer.from(chunk);
+      bytes += part.length;
+      chunks.push(part);
+      if (bytes > maxInputBytes) end();
+    });
+    for (const event of ['end', 'error', 'close']) stdin.once(event, end);
+  });
+}

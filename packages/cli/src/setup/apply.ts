@@ -1,0 +1,35 @@
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { FileChange } from './plan.js';
+
+/** The text of a file; null where there is none. */
+export async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isNone(error)) return null;
+    throw error;
+  }
+}
+
+/** Each file as a whole or not at all, with its mode, and behind a link where it is one. */
+export async function applyChange({ path, before, after }: FileChange): Promise<void> {
+  if (after === before) return;
+  if (after === null) {
+    await rm(path);
+    return;
+  }
+  await mkdir(dirname(path), { recursive: true });
+  const target = before === null ? path : await realpath(path);
+  const mode = before === null ? 0o600 : (await stat(target)).mode & 0o777;
+  const temporary = `${target}.git-mesh-${process.pid}.tmp`;
+  try {
+    await writeFile(temporary, after, { mode, flag: 'wx' });
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+const isNone = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';

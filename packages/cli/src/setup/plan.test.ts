@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { hookClients } from '../hook/clients.js';
+import type { HookClient } from '../hook/clients.js';
+import { entriesOf } from './clients.js';
+import type { Entry, Scope } from './clients.js';
+import { planSetup } from './plan.js';
+
+const home = '/home/ada';
+const place = { home, cwd: '/work/shop', env: {}, platform: 'linux' };
+const program = { command: '/usr/bin/node', args: ['/opt/git-mesh.mjs'], line: '/usr/bin/node /opt/git-mesh.mjs' };
+const entries = (client: HookClient, scope: Scope = 'user', given = program): Entry[] =>
+  entriesOf(client, scope, given, place);
+
+/** Files after a setup or its removal; a file that is gone is left out. */
+async function after(
+  list: readonly Entry[],
+  files: Readonly<Record<string, string>>,
+  isRemoval = false,
+): Promise<Record<string, string>> {
+  const read = (path: string): Promise<string | null> => Promise.resolve(files[path] ?? null);
+  const next: Record<string, string> = { ...files };
+  for (const { path, after: text } of await planSetup(list, { isRemoval, read })) {
+    if (text === null) delete next[path];
+    else next[path] = text;
+  }
+  return next;
+}
+
+/** Files as the clients' documentation shows them, with other things in them. */
+const before: Record<HookClient, Record<string, string>> = {
+  'claude-code': {
+    [`${home}/.claude.json`]: `{
+  "numStartups": 12,
+  "mcpServers": {
+    "github": { "type": "http", "url": "https://example.com/mcp" }
+  },
+  "projects": {}
+}
+`,
+    [`${home}/.claude/settings.json`]: `{
+    "permissions": { "allow": ["Bash(npm run test:*)"] },
+    "hooks": {
+        "Stop": [
+            { "hooks": [{ "type": "command", "command": "say done" }] }
+        ]
+    }
+}
+`,
+  },
+  codex: {
+    [`${home}/.codex/config.toml`]: `model = "gpt-5"  # mine
+
+[mcp_servers.docs]
+command = "npx"
+args = ["-y", "docs"]
+`,
+  },
+  cursor: {
+    [`${home}/.cursor/mcp.json`]: '{\r\n\t"mcpServers": {\r\n\t\t"web": { "command": "web" }\r\n\t}\r\n}\r\n',
+    [`${home}/.cursor/hooks.json`]: '{ "version": 1, "hooks": { "stop": [{ "command": "./lint.sh" }] } }\n',
+  },
+  gemini: {
+    [`${home}/.gemini/settings.json`]: `{
+  // what I like
+  "theme": "GitHub",
+  "selectedAuthType": "oauth-personal",
+}
+`,
+  },
+  vscode: {
+    [`${home}/.config/Code/User/mcp.json`]: `{
+	"servers": {
+		"memory": { "type": "stdio", "command": "npx" }
+	},
+	"inputs": []
+}
+`,
+  },
+};
+
+/** What of them is not ours. */
+const others = [
+  'Bash(npm run test:*)',
+  'say done',
+  '# mine',
+  '"-y", "docs"',
+  '"web"',
+  './lint.sh',
+  '// what I like',
+  '"memory"',
+];
+
+describe.each(hookClients)('setup of %s', (client) => {
+  it('keeps all else, changes nothing the second time, and undoes itself', async () => {
+    const files = before[client];
+    const added = await after(entries(client), files);
+    expect(added).not.toEqual(files);
+    expect(added).toMatchSnapshot();
+    expect(await after(entries(client), added)).toEqual(added);
+    for (const [path, text] of Object.entries(files)) {
+      for (const phrase of others) if (text.includes(phrase)) expect(added[path]).toContain(phrase);
+      if (text.includes('\r\n')) expect(added[path]?.replaceAll('\r\n', '')).not.toContain('\n');
+    }
+    const undone = await after(entries(client), added, true);
+    expect(Object.keys(undone).sort()).toEqual(Object.keys(files).sort());
+    for (const [path, text] of Object.entries(files)) expect(squeezed(undone[path])).toBe(squeezed(text));
+  });
+
+  it('makes files that are not there, and removes them again', async () => {
+    const added = await after(entries(client), {});
+    expect(Object.keys(added).length).toBeGreaterThan(0);
+    for (const [path, text] of Object.entries(added)) if (path.endsWith('.json')) JSON.parse(text);
+    expect(await after(entries(client), added, true)).toEqual({});
+  });
+
+  it('takes the place of what an older git-mesh left', async () => {
+    const older = { command: '/old/node', args: ['/old/git-mesh.mjs'], line: '/old/node /old/git-mesh.mjs' };
+    const files = before[client];
+    const updated = await after(entries(client), await after(entries(client, 'user', older), files));
+    expect(updated).toEqual(await after(entries(client), files));
+    expect(JSON.stringify(updated)).not.toContain('/old/');
+  });
+});
+
+/** A list that was written on one line may come back on several. */
+const squeezed = (text = ''): string => text.replace(/\s+/g, '');
+
+describe('setup leaves alone', () => {
+  it.each([
+    ['a file that is no JSON', { [`${home}/.cursor/mcp.json`]: '{ "mcpServers": ' }, /no JSON object/],
+    ['a file that is a list', { [`${home}/.cursor/mcp.json`]: '[]' }, /no JSON object/],
+    [
+      'another’s server of that name',
+      { [`${home}/.cursor/mcp.json`]: '{"mcpServers":{"mesh":{"command":"istio"}}}' },
+      /another mcpServers.mesh/,
+    ],
+    [
+      'hooks of a form it does not know',
+      { [`${home}/.cursor/hooks.json`]: '{"hooks":{"stop":"./lint.sh"}}' },
+      /no list of hooks/,
+    ],
+  ])('%s, and says why', async (_what, files, why) => {
+    await expect(after(entries('cursor'), files)).rejects.toThrow(why);
+  });
+
+  it.each([
+    'mcp_servers = { mesh = { command = "x" } }\n',
+    '[mcp_servers]\nmesh = { command = "x" }\n',
+    'mcp_servers.mesh.command = "x"\n',
+  ])('TOML in a form that it does not edit: %j', async (text) => {
+    await expect(after(entries('codex'), { [`${home}/.codex/config.toml`]: text })).rejects.toThrow(/by hand/);
+  });
+
+  it('what is not there to be removed', async () => {
+    const files = { [`${home}/.cursor/mcp.json`]: '{ "mcpServers": {} }\n' };
+    expect(await after(entries('cursor'), files, true)).toEqual(files);
+    expect(await after(entries('cursor'), {}, true)).toEqual({});
+  });
+});
+
+describe('a project’s files', () => {
+  it('name the program and no path of this machine', async () => {
+    const byName = { command: 'git-mesh', args: [], line: 'git-mesh' };
+    const files = await after(entries('claude-code', 'project', byName), {});
+    expect(Object.keys(files)).toEqual(['/work/shop/.mcp.json', '/work/shop/.claude/settings.json']);
+    expect(JSON.stringify(files)).not.toContain('/opt');
+  });
+});
