@@ -118,4 +118,19 @@ export default tseslint.config(
       },
     },
   },
+  {
+    // Runs in a browser.
+    files: ['packages/cli/assets/*.js'],
+    languageOptions: {
+      globals: {
+        document: 'readonly',
+        window: 'readonly',
+        getComputedStyle: 'readonly',
+        FormData: 'readonly',
+        Option: 'readonly',
+        process: 'off',
+        Buffer: 'off',
+      },
+    },
+  },
 );

@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mesh, solo } from '../machines.js';
 import type { Machine } from '../machines.js';
@@ -123,4 +125,18 @@ test('freeze and unfreeze hold merges and let them go on, each for the repositor
     sent: [{ msg_type: 'freeze-clear' }],
   });
   expect(await guard('shop')).toBe(0);
+});
+
+test('log --html writes the events as one page, and what cannot be written says so', async () => {
+  const machine = await solo();
+  await machine.json(['checkin', 'qa']);
+  await machine.json(['send', 'solo', 'note', '--message', '</script><b>bold</b>']);
+  const written = await machine.run(['log', '--html', 'log.html', '--json']);
+  expect(JSON.parse(written.stdout)).toEqual({ file: join(machine.root, 'log.html'), events: 4 });
+  const page = readFileSync(join(machine.root, 'log.html'), 'utf8');
+  expect(page).toContain('\\u003cb\\u003ebold');
+  expect(page).not.toContain('<b>');
+  const refused = await machine.run(['log', '--html', 'no/such/folder.html']);
+  expect([refused.code, refused.stderr.includes('its folder does not exist')]).toEqual([2, true]);
+  expect(readdirSync(machine.root).filter((name) => name.includes('.tmp'))).toEqual([]);
 });

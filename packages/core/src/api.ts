@@ -43,4 +43,6 @@ export interface MeshApi {
   doctor(): Promise<R.DoctorResult>;
   /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */
   log(input: unknown, options?: { onEdge?: (edge: Edge) => void }): AsyncIterable<R.EventLine>;
+  /** As {@link MeshApi.log}, with what a picture of it needs. */
+  audit(input: unknown, options?: { onEdge?: (edge: Edge) => void }): AsyncIterable<R.AuditEvent>;
 }

@@ -30,7 +30,8 @@ export function registerHook(program: Command, cli: Cli): void {
           const { sessionOf } = await import('../hook/hook-input.js');
           const { hookText } = await import('../hook/hook-text.js');
           const session = (await sessionOf(runtime.stdin())) ?? 'no session';
-          const agent = flags.agent ?? (runtime.env['GIT_MESH_AGENT'] || undefined);
+          const named = flags.agent ?? runtime.env['GIT_MESH_AGENT'];
+          const agent = named === '' ? undefined : named;
           const input = defined({ reader: `${client} ${session}`, agent_id: agent });
           const text = hookText(await call.withMesh((mesh) => mesh.api.mention(input)));
           const answer = text === null ? null : hookAnswer(client, event, text);

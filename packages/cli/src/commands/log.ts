@@ -16,6 +16,7 @@ interface LogFlags {
   grep?: string;
   unacked?: boolean;
   limit?: number;
+  html?: string;
 }
 
 export function registerLog(program: Command, cli: Cli): void {
@@ -32,6 +33,7 @@ export function registerLog(program: Command, cli: Cli): void {
     .option('--grep <text>', 'only events with this text')
     .option('--unacked', 'only messages that nobody acknowledged')
     .option('--limit <n>', 'at most this many', wholeNumber)
+    .option('--html <file>', 'write a page with a timeline instead, which opens without a network')
     .addHelpText(
       'after',
       examples(
@@ -39,6 +41,7 @@ export function registerLog(program: Command, cli: Cli): void {
         ['git-mesh log --machine laptop --since 2h', 'what laptop did in the last two hours'],
         ['git-mesh log --unacked', 'messages still unread'],
         ['git-mesh log --json', 'one JSON document a line'],
+        ['git-mesh log --since 1w --html week.html', 'a page to look at, search and keep'],
       ),
     )
     .action((flags: LogFlags, command: Command) =>
@@ -48,6 +51,16 @@ export function registerLog(program: Command, cli: Cli): void {
           const cut = new Set<string>();
           const input = defined({ agent, machine, repo, type, since, until, grep, unacked, limit });
           const onEdge = ({ machine: handle }: { machine: string }): void => void cut.add(handle);
+          if (flags.html !== undefined) {
+            const { writeAuditPage } = await import('../audit-page/write-page.js');
+            const result = await writeAuditPage(call, mesh, {
+              file: flags.html,
+              events: mesh.api.audit(input, { onEdge }),
+            });
+            const { auditPageView } = await import('../views/audit-page.js');
+            await call.show(result, auditPageView);
+            return exitCodes.done;
+          }
           const events = mesh.api.log(input, { onEdge });
           const { logLine } = await import('../views/log.js');
           const context = await call.viewContext();

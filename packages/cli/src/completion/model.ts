@@ -19,7 +19,7 @@ export interface CompletionModel {
   commands: CommandModel[];
 }
 
-const fileOptions = new Set(['--dir', '--payload-file']);
+const fileOptions = new Set(['--dir', '--payload-file', '--html']);
 
 function optionModel(option: Option): OptionModel {
   const flag = option.long ?? option.flags;

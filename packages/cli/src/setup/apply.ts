@@ -1,5 +1,6 @@
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { cannotWrite, writeWhole } from '../write-whole.js';
 import type { FileChange } from './plan.js';
 
 /** The text of a file; null where there is none. */
@@ -15,20 +16,16 @@ export async function readText(path: string): Promise<string | null> {
 /** Each file as a whole or not at all, with its mode, and behind a link where it is one. */
 export async function applyChange({ path, before, after }: FileChange): Promise<void> {
   if (after === before) return;
-  if (after === null) {
-    await rm(path);
-    return;
-  }
-  await mkdir(dirname(path), { recursive: true });
-  const target = before === null ? path : await realpath(path);
-  const mode = before === null ? 0o600 : (await stat(target)).mode & 0o777;
-  const temporary = `${target}.git-mesh-${process.pid}.tmp`;
   try {
-    await writeFile(temporary, after, { mode, flag: 'wx' });
-    await rename(temporary, target);
+    if (after === null) {
+      await rm(path);
+      return;
+    }
+    await mkdir(dirname(path), { recursive: true });
+    const target = before === null ? path : await realpath(path);
+    await writeWhole(target, after, { mode: before === null ? 0o600 : (await stat(target)).mode & 0o777 });
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    throw cannotWrite(path, error);
   }
 }
 

@@ -35,7 +35,7 @@ const hookSeconds = 10;
 export function entriesOf(client: HookClient, scope: Scope, program: Program, place: Place): Entry[] {
   const { command } = program;
   const args = [...program.args, 'mcp'];
-  const { join } = place.platform === 'win32' ? win32 : posix;
+  const join = (...parts: string[]): string => (place.platform === 'win32' ? win32 : posix).join(...parts);
   const base = scope === 'user' ? place.home : place.cwd;
   const hook = (event: string): string => `${program.line} hook ${client} ${event}`;
   const nested = (event: string, timeout: number): object => ({

@@ -18,12 +18,12 @@ async function after(
   isRemoval = false,
 ): Promise<Record<string, string>> {
   const read = (path: string): Promise<string | null> => Promise.resolve(files[path] ?? null);
-  const next: Record<string, string> = { ...files };
+  const next = new Map(Object.entries(files));
   for (const { path, after: text } of await planSetup(list, { isRemoval, read })) {
-    if (text === null) delete next[path];
-    else next[path] = text;
+    if (text === null) next.delete(path);
+    else next.set(path, text);
   }
-  return next;
+  return Object.fromEntries(next);
 }
 
 /** Files as the clients' documentation shows them, with other things in them. */

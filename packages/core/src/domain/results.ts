@@ -293,6 +293,14 @@ export interface TraceResult {
   events: EventLine[];
 }
 
+/** An event with all messages that its commit names, and what this machine knows of the first. */
+export interface AuditEvent extends EventLine {
+  ids: Ulid[];
+  repo: string | null;
+  expires_at: IsoTime | null;
+  in_reply_to: Ulid | null;
+}
+
 export interface GuardResult {
   frozen: boolean;
   freezes: FreezeView[];

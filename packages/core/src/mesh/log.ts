@@ -6,7 +6,7 @@ import type { AgentId, Handle, Oid } from '../domain/ids.js';
 import { parseLogInput } from '../domain/inputs.js';
 import type { LogInput } from '../domain/inputs.js';
 import { charterRef } from '../domain/layout.js';
-import type { EventLine } from '../domain/results.js';
+import type { AuditEvent, EventLine } from '../domain/results.js';
 import { visibleText } from '../domain/visible-text.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
@@ -38,6 +38,24 @@ export interface LogOptions {
 
 /** Every machine's commits as one log, newest first by commit time, each branch in its own order. */
 export async function* log(ctx: MeshContext, input: unknown, options: LogOptions = {}): AsyncGenerator<EventLine> {
+  for await (const { line } of matching(ctx, input, options)) yield line;
+}
+
+/** The same with what a picture of it needs to know of each message. */
+export async function* audit(ctx: MeshContext, input: unknown, options: LogOptions = {}): AsyncGenerator<AuditEvent> {
+  for await (const { line, said, entry } of matching(ctx, input, options)) {
+    const { repo = null, expires_at = null, in_reply_to = null } = entry ?? {};
+    yield { ...line, ids: said?.messages ?? [], repo, expires_at, in_reply_to };
+  }
+}
+
+interface Matching {
+  line: EventLine;
+  said: ParsedCommitMessage | null;
+  entry: MessageEntry | undefined;
+}
+
+async function* matching(ctx: MeshContext, input: unknown, options: LogOptions): AsyncGenerator<Matching> {
   const wanted = parseLogInput(input, { now: ctx.clock.now() });
   const journal = await ctx.store.journal.view();
   const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
@@ -51,7 +69,7 @@ export async function* log(ctx: MeshContext, input: unknown, options: LogOptions
     if (entry !== undefined) line.message_id = entry.n;
     if (!matches(line, wanted, entry)) continue;
     if (unacked !== null && (line.event !== 'send' || line.id === undefined || !unacked.has(line.id))) continue;
-    yield line;
+    yield { line, said, entry };
     left -= 1;
     if (left <= 0) return;
   }

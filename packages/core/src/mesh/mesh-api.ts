@@ -6,7 +6,7 @@ import { checkout } from './checkout.js';
 import type { MeshContext } from './context.js';
 import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
-import { log } from './log.js';
+import { audit, log } from './log.js';
 import { mention } from './mention.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
@@ -31,5 +31,6 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),
+    audit: (input, options) => audit(ctx, input, options),
   };
 }

@@ -36,6 +36,9 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
         return answers.status?.() ?? Promise.resolve(samples.statusResult);
       },
       doctor: () => Promise.resolve({ ok: true, problems: [] }),
+      audit: async function* () {
+        // No tool draws the log.
+      },
       log: async function* () {
         // No tool reads the log.
       },

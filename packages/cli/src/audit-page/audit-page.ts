@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { MeshError } from '@git-mesh/core';
+import type { AuditData } from './audit-data.js';
+
+const asset = (name: string): Promise<string> => readFile(new URL(`../../assets/${name}`, import.meta.url), 'utf8');
+
+/**
+ * The audit log as one page that needs nothing else: no network, no script but its own, whose hash its policy names.
+ * What agents wrote stands in it as data, and is shown as text.
+ */
+export async function auditPage(
+  data: AuditData,
+  facts: { mesh: string; machine: string; madeAt: string },
+): Promise<string> {
+  const [script, style] = await Promise.all([asset('audit-page.js'), asset('audit-page.css')]);
+  if (/<\/(?:script|style)/i.test(script + style)) {
+    throw new MeshError('protocol_error', 'the page’s own script would end early: this build is damaged');
+  }
+  const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}`;
+  const title = escaped(`${facts.mesh}: audit log`);
+  const count = `${data.events.length} events`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<header>
+<h1>${title}</h1>
+<p class="facts"><span id="count">${count}</span>, as ${escaped(facts.machine)} knew them at ${escaped(facts.madeAt)}</p>
+</header>
+<main>
+<noscript><p class="empty">This page draws its events with a script of its own. Without one: git mesh log shows them.</p></noscript>
+<form id="filters">
+<label>Search<input name="text" type="search" autocomplete="off"></label>
+<label>Machine<select name="machine"><option value="">all</option></select></label>
+<label>Event<select name="event"><option value="">all</option></select></label>
+<label>Type<select name="type"><option value="">all</option></select></label>
+</form>
+<figure>
+<canvas id="timeline" role="img" aria-label="A lane for each machine, its events by time, lines from messages to their acknowledgements"></canvas>
+<figcaption><span class="key send">message</span><span class="key ack">acknowledged</span><span class="key end">ended</span><span class="key freeze">freeze</span></figcaption>
+</figure>
+<div id="detail" hidden></div>
+<div id="list" tabindex="0" aria-label="Events, newest first"></div>
+</main>
+<script type="application/json" id="data">${embedded(data)}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** JSON in which nothing can end its element, begin a comment, or break a line of script. */
+function embedded(data: AuditData): string {
+  return JSON.stringify(data).replace(
+    /[<>&\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (c) => entities[c] ?? c);
