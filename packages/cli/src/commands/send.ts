@@ -15,6 +15,7 @@ interface SendFlags extends PayloadFlags {
   replyTo?: string;
   ttl?: number;
   key?: string;
+  allowSecret?: boolean;
 }
 
 const lookBack = 20;
@@ -53,6 +54,7 @@ export function registerSend(program: Command, cli: Cli): void {
     .option('--reply-to <id>', 'the message this answers: its number here or its ULID')
     .option('--ttl <seconds>', 'how long it lives (60 to 2592000)', wholeNumber)
     .option('--key <key>', 'sends nothing where a message with this key was sent already')
+    .option('--allow-secret', 'send it though something in it looks like a credential')
     .addHelpText(
       'after',
       examples(
@@ -74,6 +76,7 @@ export function registerSend(program: Command, cli: Cli): void {
           in_reply_to: flags.replyTo === undefined ? undefined : messageReference(flags.replyTo),
           ttl_seconds: flags.ttl,
           key: flags.key,
+          allow_secret: flags.allowSecret,
         });
         return call.withMesh(async (mesh, connection) => {
           const stored = await mesh.api.send(input, { connection });
