@@ -19,6 +19,7 @@ const argumentNames: ReadonlyMap<string, string> = new Map([
 const phrases: readonly (readonly [RegExp, string])[] = [
   [/\b[Cc]all agent_\w+ again with confirm: true\b/g, 'Run it again without --dry-run'],
   [/\bcall agent_(checkin|checkout|inbox|ack)(?: with confirm: true)?(?!\w)/g, 'run git mesh $1 AGENT'],
+  [/\bwith allow_secret: true(?!\w)/g, 'with --allow-secret'],
   [/\bagent_mesh_status\b/g, 'git mesh status'],
   [/\bagents_list\b/g, 'git mesh agents'],
   [/\bagent_(checkin|checkout|inbox|ack|send|sent)\b/g, 'git mesh $1'],

@@ -53,3 +53,21 @@ export function truncateToWidth(text: string, columns: number): string {
   }
   return columns > 0 ? `${kept.trimEnd()}…` : '';
 }
+
+/** `text` in rows of at most `columns` columns; one that a single character overfills holds that character. */
+export function rowsOf(text: string, columns: number): string[] {
+  if (displayWidth(text) <= columns) return [text];
+  const rows: string[] = [];
+  let row = '';
+  let width = 0;
+  for (const { segment } of segments(text)) {
+    const wide = graphemeWidth(segment);
+    if (width + wide > columns && row !== '') {
+      rows.push(row);
+      [row, width] = ['', 0];
+    }
+    row += segment;
+    width += wide;
+  }
+  return [...rows, row];
+}

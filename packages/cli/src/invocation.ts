@@ -1,9 +1,10 @@
 import type { Connection, Logger } from '@git-mesh/core';
 import type { OpenMesh } from '@git-mesh/sync';
 import { jsonLine } from './json-text.js';
+import { plainBehind, plainLine, plainLines, plainResult } from './plain-text.js';
 import { OutputError } from './process-sink.js';
 import type { Runtime } from './runtime.js';
-import { chooseStyle } from './style.js';
+import { chooseStyle, plainStyle } from './style.js';
 import type { Render, ViewContext } from './view.js';
 
 export interface GlobalOptions {
@@ -13,7 +14,8 @@ export interface GlobalOptions {
   verbose?: boolean;
 }
 
-const noted = (runtime: Runtime, text: string): void => void runtime.stderr.write(`git-mesh: ${text}\n`);
+const noted = (runtime: Runtime, text: string): void =>
+  void runtime.stderr.write(`git-mesh: ${plainBehind('  │ ', text)}\n`);
 
 /** One command being carried out: the store it works on and where its words go. */
 export class Invocation {
@@ -85,14 +87,14 @@ export class Invocation {
    */
   async show<T>(result: T, render: Render<T>): Promise<void> {
     const json = this.globals.json === true;
-    const view = json ? null : render(result, await this.viewContext());
+    const view = json ? null : render(plainResult(result), await this.viewContext());
     const silent = view === null || view.text === '' || (this.globals.quiet === true && view.kind === 'confirmation');
-    const text = json ? jsonLine(result) : silent ? '' : `${view.text}\n`;
+    const text = json ? jsonLine(result) : silent ? '' : `${this.shown(view.text)}\n`;
     try {
       if (text !== '') await this.runtime.stdout.write(text);
     } catch (error) {
       if (!(error instanceof OutputError)) throw error;
-      const { kind } = view ?? render(result, await this.viewContext());
+      const { kind } = view ?? render(plainResult(result), await this.viewContext());
       if (kind === 'answer') throw error;
       throw new OutputError(`this was done, so do not do it again; only ${error.message}`, { cause: error });
     }
@@ -117,11 +119,17 @@ export class Invocation {
     };
   }
 
+  /** Lines for stdout as they may go out: nothing in them acts but line breaks, and colours where there are some. */
+  shown(text: string): string {
+    const { stdout, env } = this.runtime;
+    return plainLines(text, { painted: chooseStyle(stdout.isTerminal, env) !== plainStyle });
+  }
+
   /** One line for a person on stderr. */
   async warn(text: string): Promise<void> {
     if (this.globals.quiet === true) return;
     const { stderr, env } = this.runtime;
-    await stderr.write(`${chooseStyle(stderr.isTerminal, env).yellow('warning:')} ${text}\n`);
+    await stderr.write(`${chooseStyle(stderr.isTerminal, env).yellow('warning:')} ${plainLine(text)}\n`);
   }
 
   /** Shows the steps of something long, where a person watches. */
@@ -129,6 +137,6 @@ export class Invocation {
     const { stderr, env } = this.runtime;
     if (!stderr.isTerminal || this.globals.quiet === true || this.globals.json === true) return undefined;
     const { dim } = chooseStyle(true, env);
-    return (line) => void stderr.write(`${dim(line)}\n`);
+    return (line) => void stderr.write(`${dim(plainLine(line))}\n`);
   }
 }

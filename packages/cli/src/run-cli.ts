@@ -2,6 +2,7 @@ import { CommanderError, type Command } from 'commander';
 import { exitCodes } from './exit-code.js';
 import { describeFailure } from './failure.js';
 import { jsonLine } from './json-text.js';
+import { plainBehind, plainLine } from './plain-text.js';
 import { OutputError } from './process-sink.js';
 import { createProgram } from './program.js';
 import type { Runtime, TextSink } from './runtime.js';
@@ -75,8 +76,9 @@ async function fail(runtime: Runtime, error: unknown): Promise<number> {
   if (failure.cancelled) return signalExitCode(runtime.interruption().reason);
   const { stdout, stderr, env, argv } = runtime;
   const printed = asked(argv, '--json') && (await printedJson(stdout, failure.result));
-  if (!printed) await stderr.write(`${chooseStyle(stderr.isTerminal, env).red('git-mesh:')} ${failure.message}\n`);
-  if (failure.stack !== null && asked(argv, '--verbose')) await stderr.write(`${failure.stack}\n`);
+  if (!printed)
+    await stderr.write(`${chooseStyle(stderr.isTerminal, env).red('git-mesh:')} ${plainLine(failure.message)}\n`);
+  if (failure.stack !== null && asked(argv, '--verbose')) await stderr.write(`${plainBehind('  │ ', failure.stack)}\n`);
   return failure.exitCode;
 }
 

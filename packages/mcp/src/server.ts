@@ -23,6 +23,11 @@ export interface MeshServerOptions {
   logger: Logger;
 }
 
+/** Whatever it is: no character of it acts or hides. */
+function asciiJson(text: string): string {
+  return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** What is said of a tool in tools/list. */
 function listed({ name, title, description, inputSchema, outputSchema, annotations }: MeshTool): {
   [key: string]: unknown;
@@ -61,7 +66,7 @@ export function createServer({ version, tools, callTool, textOf, logger }: MeshS
       const known = tools.map(({ name }) => name).join(', ');
       throw new McpError(
         ErrorCode.InvalidParams,
-        `unknown tool ${JSON.stringify(params.name.slice(0, 80))}; there are: ${known}`,
+        `unknown tool ${asciiJson(params.name.slice(0, 80))}; there are: ${known}`,
       );
     }
     const token = extra._meta?.progressToken;

@@ -76,7 +76,9 @@ export class ToolCalls {
     try {
       const result = await this.#carryOut(tool, call, signal);
       // The wait may have been long: ages are told from its end.
-      const text = tool.text(result, { ...context, nowMs: this.#options.now() });
+      const lines = tool.text(result, { ...context, nowMs: this.#options.now() }).split('\n');
+      // The last look: whatever a tool let through, nothing but line breaks acts or hides in what goes out.
+      const text = lines.map((line) => context.visible(line)).join('\n');
       return { content: [{ type: 'text', text }], structuredContent: { ...result } };
     } catch (error) {
       if (error instanceof MeshError) return meshErrorResult(error, errorResult(error), context);

@@ -1,6 +1,5 @@
 import type { MeshError } from '@git-mesh/core';
 import type { TextContext } from './mesh-tool.js';
-import { ownText } from './text/quoted.js';
 
 /** A tool's result as it goes over the wire. */
 export interface ToolResult {
@@ -17,7 +16,8 @@ export function meshErrorResult(
   context: TextContext,
 ): ToolResult {
   const facts = Object.keys(error.data).length === 0 ? '' : `\nDetails: ${context.visible(JSON.stringify(error.data))}`;
-  const text = `Error ${error.code} ${error.errorName}: ${ownText(error.message, context)}${facts}`;
+  // One line: what a message quotes of others may not begin a line of its own.
+  const text = `Error ${error.code} ${error.errorName}: ${context.visible(error.message, 4000)}${facts}`;
   return { content: [{ type: 'text', text }], structuredContent: { ...structuredContent }, isError: true };
 }
 

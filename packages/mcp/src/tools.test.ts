@@ -28,7 +28,7 @@ const known = {
   agent_send: {
     required: ['to', 'msg_type'],
     properties: { to: 'string', msg_type: 'string', to_agent: 'string', from_agent: 'string', payload: 'object' },
-    added: ['in_reply_to', 'ttl_seconds', 'key'],
+    added: ['in_reply_to', 'ttl_seconds', 'key', 'allow_secret'],
   },
   agent_ack: {
     required: ['agent_id', 'message_ids'],

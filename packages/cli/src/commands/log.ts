@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-code.js';
 import { examples } from '../help-text.js';
 import { wholeNumber } from '../integer-option.js';
 import { jsonLine } from '../json-text.js';
+import { plainResult } from '../plain-text.js';
 
 interface LogFlags {
   agent?: string;
@@ -67,7 +68,8 @@ export function registerLog(program: Command, cli: Cli): void {
           const { stdout } = call.runtime;
           let shown = 0;
           for await (const event of events) {
-            await stdout.write(call.globals.json === true ? jsonLine(event) : `${logLine(event, context)}\n`);
+            const line = (): string => `${call.shown(logLine(plainResult(event), context))}\n`;
+            await stdout.write(call.globals.json === true ? jsonLine(event) : line());
             shown += 1;
             // Nobody reads on (`| head`): the rest of the history need not be walked.
             if (stdout.closed) break;

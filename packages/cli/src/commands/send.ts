@@ -14,6 +14,7 @@ interface SendFlags extends PayloadFlags {
   replyTo?: string;
   ttl?: number;
   key?: string;
+  allowSecret?: boolean;
 }
 
 export function registerSend(program: Command, cli: Cli): void {
@@ -34,6 +35,7 @@ export function registerSend(program: Command, cli: Cli): void {
     .option('--reply-to <id>', 'the message this answers: its number here or its ULID')
     .option('--ttl <seconds>', 'how long it lives (60 to 2592000)', wholeNumber)
     .option('--key <key>', 'sends nothing where a message with this key was sent already')
+    .option('--allow-secret', 'send it though something in it looks like a credential')
     .addHelpText(
       'after',
       examples(
@@ -55,6 +57,7 @@ export function registerSend(program: Command, cli: Cli): void {
           in_reply_to: flags.replyTo === undefined ? undefined : messageReference(flags.replyTo),
           ttl_seconds: flags.ttl,
           key: flags.key,
+          allow_secret: flags.allowSecret,
         });
         return call.withMesh(async (mesh, connection) => {
           const stored = await mesh.api.send(input, { connection });

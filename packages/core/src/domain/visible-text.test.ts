@@ -12,6 +12,16 @@ describe('visibleText', () => {
     ['\u009b2J\u007f', '\\u009b2J\\u007f'],
     ['\ufeffx\u{e0041}', '\\ufeffx\\u{e0041}'],
     ['\ud800', '\\ud800'],
+    ['\ufffe\ufdd0\u{1ffff}', '\\ufffe\\ufdd0\\u{1ffff}'],
+    ['a\u{1d173}b\u{1bca0}\u2800', 'a\\u{1d173}b\\u{1bca0}\\u2800'],
+    // Bytes hidden in variation selectors, and the one that an emoji needs.
+    ['a\ufe00\u{e0100}', 'a\\ufe00\\u{e0100}'],
+    ['❤\ufe0f 1\ufe0f\u20e3', '❤\ufe0f 1\ufe0f\u20e3'],
+    ['x\ufe0f\ufe0e\ufe0f', 'x\ufe0f\ufe0e\\ufe0f'],
+    // Marks: as many as languages write, on a letter.
+    ['e\u0301 ố नमस्ते שָׁלוֹם ใช้', 'e\u0301 ố नमस्ते שָׁלוֹם ใช้'],
+    [`o${'\u0335'.repeat(6)}`, `o${'\u0335'.repeat(4)}\\u0335\\u0335`],
+    ['\u0338"\u0338 \u0338', '\\u0338"\\u0338 \\u0338'],
   ])('shows %j as %j', (text, shown) => {
     expect(visibleText(text)).toBe(shown);
   });
@@ -29,6 +39,7 @@ describe('visibleText', () => {
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 30 }), (text, maxLength) => {
         const shown = visibleText(text, { maxLength });
         expect(hasUnseen(shown)).toBe(false);
+        expect(visibleText(shown)).toBe(shown);
         expect(isWellFormed(shown)).toBe(true);
         expect(Array.from(shown).length).toBeLessThanOrEqual(maxLength);
       }),

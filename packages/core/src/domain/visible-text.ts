@@ -1,15 +1,21 @@
 /**
- * Characters that a terminal or an editor acts on instead of showing: controls (C0, DEL, C1), zero-width and soft
- * hyphen, line and paragraph separators, bidi marks, overrides and isolates, byte-order mark, tags, lone surrogates,
- * noncharacters and variation selectors' invisible kin.
+ * Characters that a terminal or an editor acts on instead of showing: controls (C0, DEL, C1), line and paragraph
+ * separators, whatever Unicode calls ignorable (zero-width, soft hyphen, bidi marks, overrides and isolates, byte-order
+ * mark, tags, variation selectors, fillers), annotation and hieroglyph controls, the blank Braille pattern, lone
+ * surrogates and noncharacters. The two selectors of text and emoji style are left: `visibleText` looks at where they are.
  */
 const unseen =
-  // eslint-disable-next-line no-control-regex, no-misleading-character-class -- naming them is the point
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
+  /(?![\ufe0e\ufe0f])[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\ufff9-\ufffb\u{13430}-\u{1343f}]/gu;
+
+/** Drawn over the character before it. Written languages need four at most; more reach into the lines around. */
+const mark = /^[\p{Mn}\p{Me}]$/u;
+const mostMarks = 4;
+/** What a mark may stand on: nothing of what we write around a text, such as a quotation mark. */
+const bearer = /^[A-Za-z0-9]$|^[^\p{ASCII}\p{Z}\p{C}]$/u;
 
 /**
  * `text` as one line that shows every character: what a terminal would act on or hide is written as `\u001b` (beyond the
- * basic plane as `\u{e0001}`). Longer than `maxLength` characters it is cut and ends in `…`. Escapes are never cut in half.
+ * basic plane as `\u{e0001}`), and so are combining marks without a letter to stand on or beyond the fourth on one. Longer than `maxLength` characters it is cut and ends in `…`. Escapes are never cut in half.
  */
 export function visibleText(text: string, options: { maxLength?: number } = {}): string {
   const max = options.maxLength ?? Number.POSITIVE_INFINITY;
@@ -18,8 +24,15 @@ export function visibleText(text: string, options: { maxLength?: number } = {}):
   let out = '';
   let length = 0;
   let lastFit = '';
+  /** How many marks the next one would be the one after; none may come where that is `mostMarks`. */
+  let marks = mostMarks;
   for (const char of bounded) {
-    const piece = char.replace(unseen, escape);
+    let piece = char.replace(unseen, escape);
+    if (piece === char && char > '~') {
+      if (!mark.test(char)) marks = bearer.test(char) ? 0 : mostMarks;
+      else if (marks < mostMarks) marks = Math.max(marks + 1, isSelector(char) ? mostMarks - 1 : 0);
+      else piece = escape(char);
+    } else marks = bearer.test(piece) ? 0 : mostMarks;
     length += piece.length === char.length ? 1 : piece.length;
     if (length > max) return `${lastFit}…`;
     out += piece;
@@ -27,6 +40,9 @@ export function visibleText(text: string, options: { maxLength?: number } = {}):
   }
   return text.length > bounded.length ? `${lastFit}…` : out;
 }
+
+/** Of text or emoji style. Runs of them carry hidden bytes; behind one only a keycap stands. */
+const isSelector = (char: string): boolean => char === '\ufe0e' || char === '\ufe0f';
 
 /** The escape that stands for one unseen character. */
 function escape(char: string): string {

@@ -9,3 +9,4 @@ export { TestMachine, testMesh } from './mesh-fixture.js';
 export type { TestMesh } from './mesh-fixture.js';
 export { startWorker as startStoreProcess } from './run-worker.js';
 export type { Worker as StoreProcess } from './run-worker.js';
+export { nastyLine, nastyText, textFault, withNastyText } from './nasty-text.js';

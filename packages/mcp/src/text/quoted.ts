@@ -17,10 +17,7 @@ export function payloadText(payload: object, context: TextContext): string {
   return context.visible(JSON.stringify(payload));
 }
 
-/** Our own text, which may hold pieces of others': each line for itself, so that no piece can act or hide. */
+/** Our own text, which may hold pieces of others': one line, so that no piece can act, hide or begin a line of its own. */
 export function ownText(text: string, context: TextContext): string {
-  return text
-    .split('\n')
-    .map((line) => context.visible(line, 2000))
-    .join('\n');
+  return context.visible(text, 2000);
 }

@@ -57,6 +57,7 @@ export const agentSend: MeshTool<SendResult> = {
         text,
         'Your own name for this message: sending again with the same key gives the first one back and sends nothing.',
       ),
+      allow_secret: described(flag, 'true: send what looks like a credential, where it is none.'),
     },
     ['to', 'msg_type'],
   ),

@@ -1,5 +1,6 @@
 import type { AgentId } from '../ids.js';
 import { ttlRange } from '../presence.js';
+import { refuseSecret } from '../secret-scan.js';
 import type { Arguments } from './arguments.js';
 import { readArguments, wrongArgument } from './arguments.js';
 
@@ -22,10 +23,10 @@ const names = ['agent_id', 'role', 'repo', 'caps', 'status', 'ttl_seconds', 'her
 const maxCaps = 32;
 const maxCapLength = 64;
 
-/** @throws MeshError `invalid_argument`, `unknown_argument` */
+/** @throws MeshError `invalid_argument`, `unknown_argument`, `secret_found` */
 export function parseCheckinInput(input: unknown): CheckinInput {
   const given = readArguments('agent_checkin', names, input);
-  return {
+  const parsed: CheckinInput = {
     agent_id: given.required('agent_id', given.agent('agent_id')),
     role: clearable(given.text('role', { max: 200 })),
     repo: clearable(given.text('repo', { max: 200 })),
@@ -35,6 +36,12 @@ export function parseCheckinInput(input: unknown): CheckinInput {
     herdr_pane: parsePane(given),
     confirm: given.flag('confirm') ?? false,
   };
+  // What is published; the pane is not.
+  const { agent_id, role, repo, caps, status } = parsed;
+  for (const [name, text] of Object.entries({ agent_id, role, repo, caps, status })) {
+    if (text !== undefined && text !== null) refuseSecret(text, name, 'if it is none, word it otherwise');
+  }
+  return parsed;
 }
 
 function clearable(text: string | undefined): string | null | undefined {

@@ -6,6 +6,7 @@ import type { JsonObject, MessageType } from '../records.js';
 import { messageTypes } from '../records.js';
 import type { Arguments } from './arguments.js';
 import { readArguments, wrongArgument } from './arguments.js';
+import { refuseSecret } from '../secret-scan.js';
 import { parsePayload } from './payload-input.js';
 
 export interface SendInput {
@@ -29,15 +30,30 @@ export function defaultMessageTtl(type: MessageType): number {
   return type === 'freeze' ? 86_400 : 604_800;
 }
 
-const names = ['to', 'msg_type', 'to_agent', 'from_agent', 'payload', 'in_reply_to', 'ttl_seconds', 'key'];
+const names = [
+  'to',
+  'msg_type',
+  'to_agent',
+  'from_agent',
+  'payload',
+  'in_reply_to',
+  'ttl_seconds',
+  'key',
+  'allow_secret',
+];
+
+const secretWayOn = 'if it is none, or is meant for every reader, send it again with allow_secret: true';
 
 /**
- * The order of the checks is part of the contract: the payload and its size, the type, the addressee, the rest.
- * @throws MeshError `unknown_argument`, `invalid_argument`, `payload_too_large`
+ * The order of the checks is part of the contract: the payload and its size, credentials in it, the type, the addressee,
+ * the rest.
+ * @throws MeshError `unknown_argument`, `invalid_argument`, `payload_too_large`, `secret_found`
  */
 export function parseSendInput(input: unknown): SendInput {
   const given = readArguments('agent_send', names, input);
   const payload = parsePayload(given.given('payload'));
+  const allowSecret = given.flag('allow_secret') ?? false;
+  if (!allowSecret) refuseSecret(payload, 'payload', secretWayOn);
   const type = parseType(given);
   const to = given.required('to', given.text('to', { max: 200, filled: true }));
   const toAgent = given.agent('to_agent');
@@ -57,6 +73,7 @@ export function parseSendInput(input: unknown): SendInput {
     ttl_seconds: given.integer('ttl_seconds', messageTtlRange) ?? defaultMessageTtl(type),
     key: given.text('key', { max: 200, filled: true }),
   };
+  if (!allowSecret && parsed.key !== undefined) refuseSecret(parsed.key, 'key', secretWayOn);
   checkFreeze(parsed);
   return parsed;
 }
