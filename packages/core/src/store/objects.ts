@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decodeCommit, decodeTree } from '../domain/git-object.js';
+import { decodeCommit, decodeTree, maxTreeBytes } from '../domain/git-object.js';
 import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
@@ -29,6 +29,8 @@ import { ShallowFile } from './shallow-file.js';
 const maxUnpacked = 200;
 /** Nothing in a mesh is near this. */
 const maxReadBytes = 64 * 1024 * 1024;
+/** An acknowledgement of a thousand messages has 50,000 characters. */
+const maxCommitBytes = 1024 * 1024;
 const maxCachedBytes = 16 * 1024 * 1024;
 const maxKnown = 50_000;
 const readTries = 4;
@@ -73,7 +75,7 @@ export class StoreObjects implements Objects {
   async commit(oid: Oid): Promise<CommitObject> {
     const cached = this.#commits.get(oid);
     if (cached !== undefined) return cached;
-    const { type, data } = await this.#read(oid, maxReadBytes);
+    const { type, data } = await this.#read(oid, maxCommitBytes);
     if (type !== 'commit') throw wrongType(oid, type, 'commit');
     const commit = decodeCommit(data);
     this.#commits.set(oid, commit, 4 * data.length);
@@ -83,7 +85,7 @@ export class StoreObjects implements Objects {
   async tree(oid: Oid): Promise<readonly TreeEntry[]> {
     const cached = this.#trees.get(oid);
     if (cached !== undefined) return cached;
-    const { type, data } = await this.#read(oid, maxReadBytes);
+    const { type, data } = await this.#read(oid, maxTreeBytes);
     if (type !== 'tree') throw wrongType(oid, type, 'tree');
     const entries = decodeTree(data);
     this.#trees.set(oid, entries, 4 * data.length);

@@ -1,4 +1,4 @@
-import { decodeCommit, decodeTree } from '../domain/git-object.js';
+import { decodeCommit, decodeTree, maxTreeBytes } from '../domain/git-object.js';
 import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
@@ -74,7 +74,8 @@ function linksOf({ type, data }: NewObject, isEdge: boolean): Oid[] {
       return isEdge ? [tree] : [...parents, tree];
     }
     // A gitlink's commit is in another repository.
-    if (type === 'tree') return decodeTree(data).flatMap(({ mode, oid }) => (mode === '160000' ? [] : [oid]));
+    if (type === 'tree' && data.length <= maxTreeBytes)
+      return decodeTree(data).flatMap(({ mode, oid }) => (mode === '160000' ? [] : [oid]));
     return [];
   } catch (error) {
     // One odd object must not keep the others out: whoever walks the branch it is on will refuse that branch.
