@@ -37,7 +37,7 @@ async function run(): Promise<number> {
     values.seed === undefined ? randomInt(2 ** 31) : numberOf('seed', values.seed, { least: 0, most: 2 ** 31 });
   process.stderr.write(`seed ${seed}\n`);
   const watchdog = new Watchdog(['files', 'objects', 'answers', 'branches']);
-  let kept: string | null = null;
+  const kept: string[] = [];
   const { cases, findings } = await fuzz({
     seed,
     seconds: minutes * 60,
@@ -45,16 +45,17 @@ async function run(): Promise<number> {
       watchdog.begin(name, number);
     },
     onFinding: ({ target, number, of, verdict, input }) => {
-      kept ??= mkdtempSync(join(tmpdir(), 'mesh-fuzz-findings-'));
-      writeFileSync(join(kept, `${target}-${number}`), input);
+      const folder = kept[0] ?? mkdtempSync(join(tmpdir(), 'mesh-fuzz-findings-'));
+      if (kept.length === 0) kept.push(folder);
+      writeFileSync(join(folder, `${target}-${number}`), input);
       process.stderr.write(`${target} ${number}: ${of}: ${verdict}\n`);
     },
   });
   await watchdog.end();
   const counts = Object.entries(cases).map(([name, count]) => `${name} ${count}`);
   process.stdout.write(`seed ${seed}: ${counts.join(', ')}; ${findings.length} findings\n`);
-  if (kept !== null) process.stdout.write(`what did it is kept in ${String(kept)}\n`);
-  return kept === null ? 0 : 1;
+  if (kept.length > 0) process.stdout.write(`what did it is kept in ${kept.join()}\n`);
+  return kept.length > 0 ? 1 : 0;
 }
 
 if (values.help) process.stdout.write(usage);

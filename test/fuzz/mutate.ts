@@ -83,7 +83,7 @@ export function mutatedText(input: string, chance: Chance, maxBytes = 32_768): s
     chance.pick([
       () => parts.splice(at, 1 + chance.below(4)),
       () => parts.splice(at, 1, token),
-      () => parts.splice(at, 0, ...Array<string>(many).fill(token)),
+      () => parts.splice(at, 0, token.repeat(many)),
       () => parts.splice(at, 0, ...parts.slice(at, at + 12)),
     ])();
   }
@@ -103,8 +103,8 @@ function mutatedJson(value: Json, chance: Chance): Json {
     const at = chance.below(entries.length + 1);
     const [key, inner] = entries[at] ?? [chance.pick(tokens), chance.pick(values)];
     if (chance.oneIn(4)) entries.splice(at, 1);
-    else entries.splice(at, 1, [chance.oneIn(6) ? chance.pick(tokens) : key, mutatedJson(inner as Json, chance)]);
-    return Object.fromEntries(entries) as Json;
+    else entries.splice(at, 1, [chance.oneIn(6) ? chance.pick(tokens) : key, mutatedJson(inner, chance)]);
+    return Object.fromEntries(entries);
   }
   if (!chance.oneIn(8)) return chance.pick(values);
   let deep = value;
@@ -118,7 +118,13 @@ export function mutatedFile(input: Uint8Array, chance: Chance): Buffer {
   const how = chance.below(10);
   if (how < 3) return mutatedBytes(input, chance);
   if (how < 6) return Buffer.from(mutatedText(Buffer.from(input).toString('utf8'), chance), 'utf8');
-  let value = decodeYaml(input);
+  let value: Json;
+  try {
+    value = decodeYaml(input);
+  } catch {
+    // What was changed before may be none any more.
+    return mutatedBytes(input, chance);
+  }
   for (let times = 1 + chance.below(3); times > 0; times--) value = mutatedJson(value, chance);
   let text: string;
   try {

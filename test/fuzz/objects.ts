@@ -1,9 +1,10 @@
+import type { Oid } from '@git-mesh/core';
 import { decodeCommit, decodeTree, encodeTree, parseCommitMessage, verifySshSignature } from '@git-mesh/core';
 import { judge } from './judge.js';
 import { mutatedBytes, mutatedText } from './mutate.js';
 import { type Target, tryBytes } from './target.js';
 
-const oid = (digit: string): never => digit.repeat(40) as never;
+const oid = (digit: string): Oid => digit.repeat(40) as Oid;
 const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOCrjWsinpRLsN+xHx6oQiMoz27detlCgDaWYjmTJfGs';
 const armour = `-----BEGIN SSH SIGNATURE-----
  U1NIU0lHAAAAAQAAADMAAAALc3NoLWVkMjU1MTkAAAAg4KuNayKelEuw37EfHqhCIyjPbt

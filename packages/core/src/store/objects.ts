@@ -17,6 +17,7 @@ import type { KnownClasses } from './pack-consolidate.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
+import type { PackLimits } from './pack-read.js';
 import { PackedObjects } from './packed-objects.js';
 import { requireComplete, unpack } from './pack-unpack.js';
 import { publishPack } from './pack-publish.js';
@@ -27,6 +28,10 @@ import { ShallowFile } from './shallow-file.js';
 
 /** The deltas of a pack of no more objects than this are resolved. */
 const maxUnpacked = 200;
+/** All objects of such a pack are in memory together. */
+const maxUnpackedBytes = 256 * 1024 * 1024;
+/** Of a larger pack: they are made one after the other, which takes a minute for so many. */
+const maxInflatedBytes = 8 * 1024 * 1024 * 1024;
 /** Nothing in a mesh is near this. */
 const maxReadBytes = 64 * 1024 * 1024;
 /** An acknowledgement of a thousand messages has 50,000 characters. */
@@ -132,14 +137,14 @@ export class StoreObjects implements Objects {
     return encodePack(parts);
   }
 
-  async installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void> {
+  async installPack(pack: Uint8Array, limits: PackLimits): Promise<void> {
     const readBase = async (oid: Oid): Promise<GitObject | null> => ((await this.has(oid)) ? this.read(oid) : null);
     if (packCount(pack) > maxUnpacked) {
       const place = { fs: this.#fs, quarantine: this.#quarantine, packFolder: this.#packFolder };
-      await installAsPack(pack, place, { ...limits, readBase });
+      await installAsPack(pack, place, { maxInflatedBytes, ...limits, readBase });
       return;
     }
-    const objects = await unpack(pack, { ...limits, readBase });
+    const objects = await unpack(pack, { maxInflatedBytes: maxUnpackedBytes, ...limits, readBase });
     const edges = await this.#shallow.read();
     await requireComplete(objects, { edges, has: async (oid) => this.#known.has(oid) || (await this.has(oid)) });
     await this.#add(objects);
