@@ -95,18 +95,15 @@ export class PacketReader {
       return first.subarray(0, length);
     }
     const parts: Uint8Array[] = [];
-    let used = 0;
     for (let missing = length; missing > 0;) {
-      const chunk = this.#chunks[used];
+      const chunk = this.#chunks[0];
       if (chunk === undefined) break;
       const part = chunk.subarray(0, missing);
       parts.push(part);
       missing -= part.length;
-      if (part.length === chunk.length) used += 1;
-      else this.#chunks[used] = chunk.subarray(part.length);
+      if (part.length === chunk.length) this.#chunks.shift();
+      else this.#chunks[0] = chunk.subarray(part.length);
     }
-    // All at once: a server may send a packet in tens of thousands of chunks.
-    this.#chunks.splice(0, used);
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
   }
 }
