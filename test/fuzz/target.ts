@@ -20,7 +20,7 @@ export interface Finding {
 }
 
 /** Takes pieces out of the input, large ones first, as long as what is left does wrong too. */
-export async function shrunk(input: Buffer, bad: (smaller: Buffer) => Promise<Verdict>): Promise<Buffer> {
+async function shrunk(input: Buffer, bad: (smaller: Buffer) => Promise<Verdict>): Promise<Buffer> {
   let best = input;
   let tries = 0;
   for (let size = Math.floor(best.length / 2); size >= 1 && tries < 400; size = Math.floor(size / 2)) {
