@@ -112,14 +112,11 @@ test('a tree with far too many entries is refused unread and named; what was acc
   const before = await studio.accepted('rogue');
   const blob = await write('blob', 'x');
   const many = Array.from({ length: 230_000 }, (_, n) => file(`${String(n).padStart(10, '0')}.yaml`, blob));
-  const start = performance.now();
   const presence = await tree(many);
-  const made = performance.now() - start;
   rogue.store.objects.tree = () => Promise.reject(new Error('the forger need not read it'));
   const tip = await rogue.forge({ tree: presence, seq: seq + 1 });
   rogue.forcePush(mesh.remote, tip);
   await studio.sync();
-  expect(performance.now() - start - made).toBeLessThan(10_000);
   expect(await studio.accepted('rogue')).toBe(before);
   expect((await studio.status()).problems).toMatchObject([{ kind: 'unreadable', machine: 'rogue' }]);
   expect((await studio.status()).problems[0]?.message).toContain('8388608');
