@@ -84,3 +84,15 @@ test('one branch with a huge file is named; the others are fetched all the same'
   expect(await studio.inbox('boss')).toEqual(['unharmed']);
   expect((await studio.facts()).remotes[0]).toMatchObject({ state: 'ok' });
 });
+
+test('a branch whose newest commit no git can read is named, and every other branch goes on', async () => {
+  await desk.send('studio', 'unharmed');
+  await desk.sync();
+  const head = `tree ${onRemote('rev-parse', 'refs/heads/mesh/laptop^{tree}')}\nparent hello\n`;
+  const raw = `${head}author a <a@x.invalid> 1 +0000\ncommitter a <a@x.invalid> 1 +0000\n\nx\n`;
+  const args = ['-C', mesh.remote, 'hash-object', '-w', '-t', 'commit', '--literally', '--stdin'];
+  breakRef('laptop', `${mesh.git.git(args, raw)}\n`);
+  await studio.sync();
+  expect(await problems(studio)).toContainEqual(['laptop', 'unfetchable']);
+  expect(await studio.inbox('boss')).toEqual(['unharmed']);
+});

@@ -141,11 +141,12 @@ async function allDecided(
   { rejected, behind = [] }: RemoteState,
 ): Promise<boolean> {
   const { config, refs } = mesh.store;
+  const known = new Set(rejected.map(({ handle, tip }) => `${handle} ${tip}`));
+  for (const { handle, there } of behind) known.add(`${handle} ${there}`);
   for (const [ref, oid] of seen) {
     const handle = handleOfRef(config.ref_prefix, ref);
     if (handle === null || (await refs.read(ref)) === oid) continue;
-    const known = [...rejected, ...behind.map((entry) => ({ handle: entry.handle, tip: entry.there }))];
-    if (!known.some((entry) => entry.handle === handle && entry.tip === oid)) return false;
+    if (!known.has(`${handle} ${oid}`)) return false;
   }
   return true;
 }

@@ -95,6 +95,7 @@ async function changedTips(
   const { config, objects, refs: local } = ctx.mesh.store;
   const tips: Wanted[] = [];
   const broken: Rejected[] = [];
+  const refused = new Map(before.map((entry) => [entry.handle, entry]));
   for (const [ref, oid] of refs) {
     const isCharter = ref === charterRef(config.ref_prefix);
     const handle = isCharter ? charterHandle : handleOfRef(config.ref_prefix, ref);
@@ -103,7 +104,8 @@ async function changedTips(
       broken.push(brokenRef(handle, ref));
       continue;
     }
-    const known = before.find((entry) => isOf(entry, handle, oid));
+    const one = refused.get(handle);
+    const known = one?.tip === oid ? one : undefined;
     const seen = (await local.read(remoteRef(ctx.remote.name, config.ref_prefix, handle))) === oid;
     // That it was fetched is no proof that it was decided on: a crash, or a held store, may have come between.
     if (seen && (known !== undefined || (!isCharter && (await isBehind(ctx.mesh, handle, oid))))) continue;
@@ -133,8 +135,6 @@ function isToBeAskedAgain({ remote }: RoundContext, { kind, tip }: Rejected): bo
 function noteAsked({ remote }: RoundContext, failed: readonly Rejected[]): void {
   for (const { tip } of failed) learntOf(remote).askedAt.set(tip, performance.now());
 }
-
-const isOf = (known: Rejected, handle: Handle, oid: Oid): boolean => known.handle === handle && known.tip === oid;
 
 /** By its counter alone: what was looked at once need not be walked again every round. */
 async function isBehind(mesh: MeshContext, handle: Handle, oid: Oid): Promise<boolean> {

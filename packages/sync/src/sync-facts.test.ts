@@ -40,3 +40,24 @@ test('another machine’s branch that is not accepted is no error of the exchang
   expect(look?.[1]).toBe(studio.store.dir);
   expect(studio.git('log', '-1', '--format=%s', look?.[2] ?? '')).toContain('forged');
 });
+
+test('hundreds of branches that are not accepted are counted, not each told, and hold up no one', async () => {
+  const bad = await laptop.forge({ sign: false });
+  laptop.forcePush(mesh.remote, bad);
+  const refs = Array.from({ length: 300 }, (_, n) => `create refs/heads/mesh/a${n} ${bad}\n`);
+  mesh.git.git(['-C', mesh.remote, 'update-ref', '--stdin'], refs.join(''));
+  mesh.git.git(['-C', mesh.remote, 'pack-refs', '--all']);
+  await studio.send('*', 1);
+  for (let rounds = 0; rounds < 2; rounds++) {
+    await studio.sync();
+    expect(await studio.mesh.syncer.summary()).toMatchObject({ state: 'ok', queued: 0, error: null });
+    const { problems } = await studio.status();
+    expect(problems.length).toBe(51);
+    expect(problems).toContainEqual(
+      expect.objectContaining({
+        kind: 'more_rejected',
+        message: '251 more branches on remote origin are not accepted',
+      }),
+    );
+  }
+});

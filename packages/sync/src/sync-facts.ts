@@ -5,6 +5,9 @@ import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';
 import { readWorker } from './worker-file.js';
 
+/** Branches of a remote that are not accepted, each told with its reason: whoever may push can make thousands of them. */
+const maxTold = 50;
+
 /** What is known of each remote, without any network. */
 async function remoteStatuses(mesh: MeshContext, states: RemoteStates): Promise<RemoteStatus[]> {
   const { config, journal } = mesh.store;
@@ -57,8 +60,10 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   const problems: Problem[] = [];
   const { handle: own } = mesh.store.config;
   const report = (where: string, rejected: RemoteState['rejected'], known: string | null): void => {
-    for (const { handle, tip, kind, message } of rejected) {
-      if (handle === own && kind === known) continue;
+    const untold = rejected.filter(({ handle, kind }) => handle !== own || kind !== known);
+    const told = untold.filter(({ handle }, at) => handle === own || handle === '_charter' || at < maxTold);
+    if (told.length < untold.length) problems.push(moreRejected(where, untold.length - told.length));
+    for (const { handle, tip, kind, message } of told) {
       problems.push({
         kind,
         machine: handle,
@@ -87,6 +92,12 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   report('in an imported bundle', (await states.get(bundleRemote))?.rejected ?? [], null);
   return { worker: worker === null ? null : { state: 'running', ...worker }, remotes, problems };
 }
+
+const moreRejected = (where: string, count: number): Problem => ({
+  kind: 'more_rejected',
+  message: `${count} more branches ${where} are not accepted`,
+  fix: 'no machine of a mesh makes so many: look at what was pushed there (git ls-remote), have it deleted, and see to who may push',
+});
 
 const subject = (handle: string): string => (handle === '_charter' ? 'the charter' : `the branch of ${handle}`);
 

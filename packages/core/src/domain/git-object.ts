@@ -33,6 +33,6 @@ export interface CommitObject {
   signedBytes: Uint8Array;
 }
 
-export { decodeTree, encodeTree } from './git-tree.js';
+export { decodeTree, encodeTree, maxTreeBytes } from './git-tree.js';
 export { decodeCommit, encodeCommit } from './git-commit.js';
 export type { CommitParts } from './git-commit.js';

@@ -6,6 +6,8 @@ import { visibleText } from './visible-text.js';
 
 export const folderMode = '40000';
 export const fileMode = '100644';
+/** Well over 100,000 entries, which take most of a second to read; a larger tree is refused unread. */
+export const maxTreeBytes: number = 8 * 1024 * 1024;
 
 const utf8 = new TextEncoder();
 

@@ -1,7 +1,7 @@
 import { decodeAck } from '../domain/ack-record.js';
 import { agentKey, toIso } from '../domain/ids.js';
 import type { EpochMillis, Oid, Ulid } from '../domain/ids.js';
-import { checkMessage, parsePath, receiptPath } from '../domain/layout.js';
+import { checkMessage, isMeshFolder, parsePath, receiptPath } from '../domain/layout.js';
 import { decodeMessage } from '../domain/message-record.js';
 import { decodeReceipt } from '../domain/receipt-record.js';
 import type { MessageRecord } from '../domain/records.js';
@@ -219,7 +219,9 @@ async function tryDecode<T>(bytes: () => Promise<Uint8Array>, decode: (bytes: Ui
 }
 
 async function* added(store: Store, before: Oid | null, after: Oid, prefix: string): AsyncGenerator<Addition> {
-  const changes = diffTree({ from: before, to: after, readTree: (oid) => store.objects.tree(oid), prefix });
+  const readTree = (oid: Oid): ReturnType<typeof store.objects.tree> => store.objects.tree(oid);
+  // Folders that are not the mesh's were never checked: one that cannot be read must not hide what stands beside it.
+  const changes = diffTree({ from: before, to: after, readTree, prefix, descend: isMeshFolder });
   for await (const change of changes) {
     if (change.after !== null && change.mode === '100644') yield { path: change.path, blob: change.after };
   }

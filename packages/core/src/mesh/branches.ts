@@ -34,7 +34,8 @@ export interface Branch {
 
 /** No record of the mesh is larger: what is, is refused before it is read. */
 export const maxRecordBytes: number = 32 * 1024;
-const maxPresenceRecords = 2_000;
+/** What stands behind them on a branch is not read; doctor names it. */
+export const maxPresenceRecords = 2_000;
 
 /** The accepted branches of the store, decoded and kept by commit id. */
 export class Branches {

@@ -23,7 +23,7 @@ import { visibleText } from '../domain/visible-text.js';
 import type { Handle } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
 import type { Branch } from './branches.js';
-import { maxRecordBytes } from './branches.js';
+import { maxPresenceRecords, maxRecordBytes } from './branches.js';
 import type { MeshContext } from './context.js';
 
 /** A branch with more than this is read so far and no further. */
@@ -55,14 +55,19 @@ export async function examineBranch(ctx: MeshContext, branch: Branch): Promise<P
       maxEntries,
       descend: (path) => path === '' || isMeshFolder(path),
     });
+    let agents = 0;
     for await (const { path, mode, oid } of walk) {
+      if (path.startsWith('presence/') && ++agents === maxPresenceRecords + 1) {
+        report('presence', `it has more than ${maxPresenceRecords} records; those behind them are not read`);
+      }
       const reason = await reasonToSkip(ctx, branch, { path, mode, oid });
       if (reason !== null) report(path, reason.text, reason.damaged ? damagedFix(ctx, branch.handle) : undefined);
       if (problems.length >= maxProblemsOfABranch) break;
     }
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
-    report('(tree)', error.message, damagedFix(ctx, branch.handle));
+    // A tree that is too large is whole: nothing is to be fetched again.
+    report('(tree)', error.message, error.errorName === 'store_damaged' ? damagedFix(ctx, branch.handle) : undefined);
   }
   return problems;
 }

@@ -1,5 +1,5 @@
 import type { Handle, Oid, Ulid } from '../domain/ids.js';
-import { messageFolder, parsePath } from '../domain/layout.js';
+import { isMeshFolder, messageFolder, parsePath } from '../domain/layout.js';
 import { isFolder } from '../domain/git-tree.js';
 import { diffTree, lookupPath } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
@@ -30,6 +30,7 @@ export class TipMessages {
         readTree: (oid) => this.#objects.tree(oid),
         prefix,
         maxEntries: maxFiles,
+        descend: isMeshFolder,
       });
       for await (const { path, mode, after } of changes) {
         const place = parsePath(path);

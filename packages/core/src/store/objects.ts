@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decodeCommit, decodeTree } from '../domain/git-object.js';
+import { decodeCommit, decodeTree, maxTreeBytes } from '../domain/git-object.js';
 import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
@@ -17,6 +17,7 @@ import type { KnownClasses } from './pack-consolidate.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
+import type { PackLimits } from './pack-read.js';
 import { PackedObjects } from './packed-objects.js';
 import { requireComplete, unpack } from './pack-unpack.js';
 import { publishPack } from './pack-publish.js';
@@ -27,8 +28,14 @@ import { ShallowFile } from './shallow-file.js';
 
 /** The deltas of a pack of no more objects than this are resolved. */
 const maxUnpacked = 200;
+/** All objects of such a pack are in memory together. */
+const maxUnpackedBytes = 256 * 1024 * 1024;
+/** Of a larger pack: they are made one after the other, which takes a minute for so many. */
+const maxInflatedBytes = 8 * 1024 * 1024 * 1024;
 /** Nothing in a mesh is near this. */
 const maxReadBytes = 64 * 1024 * 1024;
+/** An acknowledgement of a thousand messages has 50,000 characters. */
+const maxCommitBytes = 1024 * 1024;
 const maxCachedBytes = 16 * 1024 * 1024;
 const maxKnown = 50_000;
 const readTries = 4;
@@ -73,7 +80,7 @@ export class StoreObjects implements Objects {
   async commit(oid: Oid): Promise<CommitObject> {
     const cached = this.#commits.get(oid);
     if (cached !== undefined) return cached;
-    const { type, data } = await this.#read(oid, maxReadBytes);
+    const { type, data } = await this.#read(oid, maxCommitBytes);
     if (type !== 'commit') throw wrongType(oid, type, 'commit');
     const commit = decodeCommit(data);
     this.#commits.set(oid, commit, 4 * data.length);
@@ -83,7 +90,7 @@ export class StoreObjects implements Objects {
   async tree(oid: Oid): Promise<readonly TreeEntry[]> {
     const cached = this.#trees.get(oid);
     if (cached !== undefined) return cached;
-    const { type, data } = await this.#read(oid, maxReadBytes);
+    const { type, data } = await this.#read(oid, maxTreeBytes);
     if (type !== 'tree') throw wrongType(oid, type, 'tree');
     const entries = decodeTree(data);
     this.#trees.set(oid, entries, 4 * data.length);
@@ -130,14 +137,14 @@ export class StoreObjects implements Objects {
     return encodePack(parts);
   }
 
-  async installPack(pack: Uint8Array, limits: { maxObjectBytes: number }): Promise<void> {
+  async installPack(pack: Uint8Array, limits: PackLimits): Promise<void> {
     const readBase = async (oid: Oid): Promise<GitObject | null> => ((await this.has(oid)) ? this.read(oid) : null);
     if (packCount(pack) > maxUnpacked) {
       const place = { fs: this.#fs, quarantine: this.#quarantine, packFolder: this.#packFolder };
-      await installAsPack(pack, place, { ...limits, readBase });
+      await installAsPack(pack, place, { maxInflatedBytes, ...limits, readBase });
       return;
     }
-    const objects = await unpack(pack, { ...limits, readBase });
+    const objects = await unpack(pack, { maxInflatedBytes: maxUnpackedBytes, ...limits, readBase });
     const edges = await this.#shallow.read();
     await requireComplete(objects, { edges, has: async (oid) => this.#known.has(oid) || (await this.has(oid)) });
     await this.#add(objects);

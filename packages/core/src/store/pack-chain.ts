@@ -6,6 +6,8 @@ import { badPack } from './pack-read.js';
 
 /** git makes chains of 50 and, asked to, of 4,095. */
 const maxChain = 4_096;
+/** What all the objects of one chain measure: those of a mesh are small. Making it keeps everything else from running. */
+const maxChainBytes = 512 * 1024 * 1024;
 
 /** Gives whole objects out of entries that are deltas of one another, keeping what was made last as bases. */
 export class DeltaChains {
@@ -14,6 +16,7 @@ export class DeltaChains {
   readonly #maxObjectBytes: number;
   /** Where the base of a delta by id begins; null where the pack leaves it out. */
   readonly #offsetOf: (base: string) => number | null;
+  readonly #onMade: (bytes: number) => void;
 
   constructor(options: {
     maxCachedBytes: number;
@@ -21,11 +24,14 @@ export class DeltaChains {
     maxObjectBytes: number;
     entryAt: (offset: number, maxObjectBytes: number) => Promise<PackEntry>;
     offsetOf: (base: string) => number | null;
+    /** Told the bytes of everything that is made of a delta; may throw. */
+    onMade?: (bytes: number) => void;
   }) {
     this.#made = new BoundedCache(options.maxCachedBytes);
     this.#maxObjectBytes = options.maxObjectBytes;
     this.#entryAt = options.entryAt;
     this.#offsetOf = options.offsetOf;
+    this.#onMade = options.onMade ?? (() => undefined);
   }
 
   /**
@@ -57,9 +63,13 @@ export class DeltaChains {
 
   #build(base: GitObject, deltas: readonly PackEntry[]): GitObject {
     let object = base;
+    let bytes = 0;
     // The last that was met stands on the base.
     for (const { offset, data } of [...deltas].reverse()) {
       object = { type: object.type, data: applyDelta(object.data, data) };
+      bytes += object.data.length;
+      if (bytes > maxChainBytes) throw badPack(`a chain of deltas makes more than ${maxChainBytes} bytes`);
+      this.#onMade(object.data.length);
       this.#keep(offset, object);
     }
     return object;

@@ -4,8 +4,8 @@ import type { Oid } from '../domain/ids.js';
 import { hashObject } from './object-id.js';
 import { DeltaChains } from './pack-chain.js';
 import { indexMagic } from './pack-index.js';
-import type { PackEntry } from './pack-read.js';
-import { badPack, packCount, packEntries, readEntry } from './pack-read.js';
+import type { PackEntry, PackLimits } from './pack-read.js';
+import { InflatedBytes, badPack, packCount, packEntries, readEntry } from './pack-read.js';
 
 const maxCachedBytes = 48 * 1024 * 1024;
 /** How long the work may keep everything else in the process from running. */
@@ -27,57 +27,114 @@ export interface Indexed {
  */
 export async function makePackIndex(
   pack: Uint8Array,
-  limits: { maxObjectBytes: number },
+  limits: PackLimits,
 ): Promise<{ index: Uint8Array } | { missing: Oid[] }> {
   const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
   const offsets = new Map<string, number>();
+  const inflated = new InflatedBytes(limits);
+  const entryAt = (offset: number): PackEntry =>
+    readEntry(bytes, { at: offset }, { end: bytes.length - 20, offset, maxObjectBytes: limits.maxObjectBytes });
   const chains = new DeltaChains({
     maxCachedBytes,
-    ...limits,
-    entryAt: (offset) =>
-      Promise.resolve(readEntry(bytes, { at: offset }, { end: bytes.length - 20, offset, ...limits })),
+    maxObjectBytes: limits.maxObjectBytes,
+    entryAt: (offset) => Promise.resolve(entryAt(offset)),
     offsetOf: (base) => offsets.get(base) ?? null,
+    onMade: (made) => {
+      inflated.add(made);
+    },
   });
   const starts = new Set<number>();
   const indexed: Indexed[] = [];
-  const add = async (entry: PackEntry, crc: number): Promise<boolean> => {
+  const waiting = new Waiting();
+  let turnBegan = performance.now();
+  const breathe = async (): Promise<void> => {
+    if (performance.now() - turnBegan < longestRunMs) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    turnBegan = performance.now();
+  };
+  const add = async (entry: PackEntry, crc: number): Promise<void> => {
     if (entry.kind === 'offset delta' && !starts.has(entry.base)) throw badPack('a delta points between two objects');
-    const object = await chains.object(entry);
-    if (object === null) return false;
+    const object = waiting.has(entry) ? null : await chains.object(entry);
+    if (object === null) {
+      waiting.add(entry, crc);
+      return;
+    }
     const oid = hashObject(object.type, object.data);
     if (offsets.has(oid)) throw badPack(`object ${oid} is there twice`);
     offsets.set(oid, entry.offset);
     indexed.push({ oid: Buffer.from(oid, 'hex'), crc, offset: entry.offset });
-    return true;
+    waiting.made(oid, entry.offset);
   };
-  let waiting: { offset: number; crc: number }[] = [];
-  let turnBegan = performance.now();
-  for (const entry of packEntries(pack, limits)) {
+  for (const entry of packEntries(pack, { ...limits, inflated })) {
     const crc = crc32(bytes.subarray(entry.offset, entry.end));
     starts.add(entry.offset);
-    if (!(await add(entry, crc))) waiting.push({ offset: entry.offset, crc });
-    if (performance.now() - turnBegan < longestRunMs) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    turnBegan = performance.now();
+    await add(entry, crc);
+    await breathe();
   }
   // The base of a delta by id may stand behind it.
-  while (waiting.length > 0) {
-    const still: typeof waiting = [];
-    const missing = new Set<Oid>();
-    for (const one of waiting) {
-      const entry = readEntry(bytes, { at: one.offset }, { end: bytes.length - 20, offset: one.offset, ...limits });
-      if (await add(entry, one.crc)) continue;
-      still.push(one);
-      // A base id is 40 hex digits by the way it was read.
-      if (entry.kind === 'ref delta' && !offsets.has(entry.base)) missing.add(entry.base as Oid);
-    }
-    if (still.length === waiting.length) {
-      if (missing.size > 0) return { missing: [...missing] };
-      throw badPack(`${still.length} of its ${packCount(pack)} objects are deltas that do not resolve`);
-    }
-    waiting = still;
+  for (let one = waiting.next(); one !== undefined; one = waiting.next()) {
+    await add(entryAt(one.offset), one.crc);
+    await breathe();
+  }
+  if (waiting.count > 0) {
+    const missing = waiting.bases().filter((base) => !offsets.has(base));
+    if (missing.length > 0) return { missing };
+    throw badPack(`${waiting.count} of its ${packCount(pack)} objects are deltas that do not resolve`);
   }
   return { index: encodeIndex(indexed, bytes.subarray(-20)) };
+}
+
+interface WaitingEntry {
+  offset: number;
+  crc: number;
+}
+
+/**
+ * Deltas whose base is not made yet, by that base: each is looked at once more when it is there, however many stand
+ * before their bases.
+ */
+class Waiting {
+  count = 0;
+  readonly #byBase = new Map<string, WaitingEntry[]>();
+  readonly #offsets = new Set<number>();
+  readonly #ready: WaitingEntry[] = [];
+
+  /** Whether the entry's own base waits. */
+  has(entry: PackEntry): boolean {
+    return entry.kind === 'offset delta' && this.#offsets.has(entry.base);
+  }
+
+  add(entry: PackEntry, crc: number): void {
+    if (entry.kind !== 'offset delta' && entry.kind !== 'ref delta') throw badPack('an object waits for no other');
+    const base = String(entry.base);
+    const others = this.#byBase.get(base);
+    if (others === undefined) this.#byBase.set(base, [{ offset: entry.offset, crc }]);
+    else others.push({ offset: entry.offset, crc });
+    this.#offsets.add(entry.offset);
+    this.count += 1;
+  }
+
+  made(oid: string, offset: number): void {
+    for (const base of [oid, String(offset)]) {
+      for (const one of this.#byBase.get(base) ?? []) this.#ready.push(one);
+      this.#byBase.delete(base);
+    }
+  }
+
+  /** One whose base is made; it is taken out. */
+  next(): WaitingEntry | undefined {
+    const one = this.#ready.pop();
+    if (one === undefined) return undefined;
+    this.count -= 1;
+    this.#offsets.delete(one.offset);
+    return one;
+  }
+
+  /** The ids that are waited for. */
+  bases(): Oid[] {
+    // 40 hex digits by the way they were read; the others are offsets.
+    return [...this.#byBase.keys()].filter((base): base is Oid => base.length === 40);
+  }
 }
 
 /** A version 2 index; sorts `objects`. */

@@ -6,6 +6,7 @@ import { discard, makeDurableFolder, sweepTemporary, temporaryPath } from './dur
 import type { Fs } from './fs.js';
 import { makePackIndex } from './pack-index-write.js';
 import { badPack, packCount } from './pack-read.js';
+import type { PackLimits } from './pack-read.js';
 import { packHeader, packedObject } from './pack-write.js';
 
 export interface InstallPlace {
@@ -15,8 +16,7 @@ export interface InstallPlace {
   packFolder: string;
 }
 
-interface InstallOptions {
-  maxObjectBytes: number;
+interface InstallOptions extends PackLimits {
   /** Gives the bases of deltas that a thin pack leaves out; null for what the store does not have. */
   readBase: (oid: Oid) => Promise<GitObject | null>;
 }

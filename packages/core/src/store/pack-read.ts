@@ -5,6 +5,35 @@ import type { ObjectType } from '../domain/git-object.js';
 import { isErrno } from './fs.js';
 
 const maxPieceBytes = 256 * 1024;
+/** Memory for their index goes with their number. More than ten years of a busy mesh of ten machines. */
+const maxPackObjects = 3_000_000;
+
+export interface PackLimits {
+  maxObjectBytes: number;
+  /** What all of its objects may measure together once they are inflated, and deltas applied. */
+  maxInflatedBytes?: number;
+}
+
+/** Counts what a pack inflates to. */
+export class InflatedBytes {
+  readonly #limit: number;
+  #bytes = 0;
+
+  constructor({ maxInflatedBytes = Number.POSITIVE_INFINITY }: PackLimits) {
+    this.#limit = maxInflatedBytes;
+  }
+
+  /** @throws MeshError `payload_too_large`. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= this.#limit) return;
+    throw new MeshError(
+      'payload_too_large',
+      `a pack inflates to more than the ${this.#limit} bytes allowed: nothing of it was taken in`,
+      { data: { limit: this.#limit } },
+    );
+  }
+}
 
 /** One object of a pack as it stands there. `data` is the content, or the delta. */
 export type PackEntry = { offset: number; data: Uint8Array } & (
@@ -21,18 +50,20 @@ const plainTypes = new Map<number, ObjectType>([
 /**
  * Walks a version 2 pack and inflates each entry to what it declares and no further, so that a small pack cannot fill
  * the memory. Delta chains are not followed here, but the size that each delta makes is checked.
- * @throws MeshError `protocol_error` for a pack that is cut or damaged, `payload_too_large` past `maxObjectBytes`.
+ * @throws MeshError `protocol_error` for a pack that is cut or damaged, `payload_too_large` past a limit.
  */
 export function* packEntries(
   pack: Uint8Array,
-  limits: { maxObjectBytes: number },
+  limits: PackLimits & { inflated?: InflatedBytes },
 ): Generator<PackEntry & { end: number }> {
   const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
   const count = packCount(bytes);
   const end = bytes.length - 20;
   const cursor = { at: 12 };
+  const { maxObjectBytes, inflated = new InflatedBytes(limits) } = limits;
   for (let n = 0; n < count; n++) {
-    const entry = readEntry(bytes, cursor, { end, offset: cursor.at, ...limits });
+    const entry = readEntry(bytes, cursor, { end, offset: cursor.at, maxObjectBytes });
+    inflated.add(entry.data.length);
     yield { ...entry, end: cursor.at };
   }
   if (cursor.at !== end) throw badPack(`${end - cursor.at} bytes follow its last object`);
@@ -67,7 +98,10 @@ export function readEntry(
     : { kind: 'ref delta', offset, base, data };
 }
 
-/** The number of objects that the header states, once the header and the trailing SHA-1 are right. */
+/**
+ * The number of objects that the header states, once the header and the trailing SHA-1 are right.
+ * @throws MeshError `protocol_error`, `payload_too_large`.
+ */
 export function packCount(pack: Uint8Array): number {
   const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
   if (bytes.length < 32 || bytes.toString('latin1', 0, 4) !== 'PACK') throw badPack('it has no pack header');
@@ -75,7 +109,13 @@ export function packCount(pack: Uint8Array): number {
   if (version !== 2) throw badPack(`expected version 2, got ${version}`);
   const sum = createHash('sha1').update(bytes.subarray(0, -20)).digest();
   if (!sum.equals(bytes.subarray(-20))) throw badPack('its checksum is wrong, it was cut or changed on the way');
-  return bytes.readUInt32BE(8);
+  const count = bytes.readUInt32BE(8);
+  if (count <= maxPackObjects) return count;
+  throw new MeshError(
+    'payload_too_large',
+    `a pack holds ${count} objects, more than the ${maxPackObjects} allowed: nothing of it was taken in`,
+    { data: { count, limit: maxPackObjects } },
+  );
 }
 
 export interface Cursor {

@@ -1,20 +1,20 @@
-import { decodeCommit, decodeTree } from '../domain/git-object.js';
+import { decodeCommit, decodeTree, maxTreeBytes } from '../domain/git-object.js';
 import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
 import type { NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
 import { applyDelta } from './pack-delta.js';
-import type { PackEntry } from './pack-read.js';
-import { badPack, packEntries } from './pack-read.js';
+import type { PackEntry, PackLimits } from './pack-read.js';
+import { InflatedBytes, badPack, deltaSizes, packEntries } from './pack-read.js';
 
 /**
  * Every object of a (small) pack, whole. `readBase` gives the bases of deltas that the pack leaves out.
- * @throws MeshError `protocol_error` where a delta does not resolve.
+ * @throws MeshError `protocol_error` where a delta does not resolve, `payload_too_large`.
  */
 export async function unpack(
   pack: Uint8Array,
-  options: { maxObjectBytes: number; readBase: (oid: Oid) => Promise<GitObject | null> },
+  options: PackLimits & { readBase: (oid: Oid) => Promise<GitObject | null> },
 ): Promise<NewObject[]> {
   const byOffset = new Map<number, NewObject>();
   const byId = new Map<string, NewObject>();
@@ -30,7 +30,8 @@ export async function unpack(
     return byId.get(entry.base) ?? (outside ? options.readBase(entry.base as Oid) : null);
   };
   let waiting: PackEntry[] = [];
-  for (const entry of packEntries(pack, options)) {
+  const inflated = new InflatedBytes(options);
+  for (const entry of packEntries(pack, { ...options, inflated })) {
     if (entry.kind === 'offset delta' || entry.kind === 'ref delta') waiting.push(entry);
     else add(entry.offset, { type: entry.kind, data: entry.data });
   }
@@ -39,8 +40,13 @@ export async function unpack(
     const still: PackEntry[] = [];
     for (const entry of waiting) {
       const base = await baseOf(entry, outside);
-      if (base === null) still.push(entry);
-      else add(entry.offset, { type: base.type, data: applyDelta(base.data, entry.data) });
+      if (base === null) {
+        still.push(entry);
+        continue;
+      }
+      // Before it is made: all of them are in memory together.
+      inflated.add(deltaSizes(entry.data).result);
+      add(entry.offset, { type: base.type, data: applyDelta(base.data, entry.data) });
     }
     if (still.length === waiting.length) {
       if (outside) throw badPack(`${still.length} of its objects are deltas of an object that is not there`);
@@ -74,7 +80,8 @@ function linksOf({ type, data }: NewObject, isEdge: boolean): Oid[] {
       return isEdge ? [tree] : [...parents, tree];
     }
     // A gitlink's commit is in another repository.
-    if (type === 'tree') return decodeTree(data).flatMap(({ mode, oid }) => (mode === '160000' ? [] : [oid]));
+    if (type === 'tree' && data.length <= maxTreeBytes)
+      return decodeTree(data).flatMap(({ mode, oid }) => (mode === '160000' ? [] : [oid]));
     return [];
   } catch (error) {
     // One odd object must not keep the others out: whoever walks the branch it is on will refuse that branch.

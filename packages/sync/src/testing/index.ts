@@ -1,4 +1,11 @@
 export { CuttingProxy } from './cutting-proxy.js';
 export { HttpGitServer } from './http-git-server.js';
+export { Peer, remoteMesh, settle } from './remote-mesh.js';
+export type { RemoteMesh } from './remote-mesh.js';
 export { noSshd, Sshd } from './sshd.js';
 export { setupContext } from '../setup-context.js';
+export { fetchPart } from '../transport/fetch.js';
+export { readAdvertisement } from '../transport/advertisement.js';
+export { localTransport } from '../transport/local.js';
+export { encodePacket, flushPacket, PacketReader } from '../transport/pkt-line.js';
+export type { Exchange, Transport } from '../transport/port.js';

@@ -91,6 +91,24 @@ describe('fetchPack', () => {
     await expectError('protocol_error', async () => fetchPack(await tampered(change), options()));
   });
 
+  it('takes an answer that comes byte by byte, and in packets of one byte', async () => {
+    const whole = Buffer.from(await fetchPack(await tampered((answer) => answer), options()));
+    const packets = [...whole].map((byte) => encodePacket(Buffer.of(1, byte)));
+    const tiny = Buffer.concat([ascii('0008NAK\n'), ...packets, ascii('0000')]);
+    expect(whole.equals(await fetchPack(await tampered(() => tiny), options()))).toBe(true);
+    const real = await open();
+    const exchange: Exchange = {
+      advertised: real.advertised,
+      close: () => real.close(),
+      async *post(body) {
+        for await (const chunk of real.post(body)) for (const byte of chunk) yield Buffer.of(byte);
+      },
+    };
+    const cpu = process.cpuUsage();
+    expect(whole.equals(await fetchPack(exchange, options()))).toBe(true);
+    expect(process.cpuUsage(cpu).user).toBeLessThan(3_000_000);
+  });
+
   it("passes the server's words on, and nothing that a terminal would act on", async () => {
     const said = () => Buffer.concat([ascii('0008NAK\n'), encodePacket('\u0003disk \u001b[31mon fire')]);
     const { message } = await expectError('protocol_error', async () => fetchPack(await tampered(said), options()));

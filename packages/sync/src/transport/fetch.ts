@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { MeshError, isOid } from '@git-mesh/core';
 import type { Oid } from '@git-mesh/core';
 import { abortsExchange } from './abort.js';
+import { ByteBuffer } from './byte-buffer.js';
 import { encodePacket, flushPacket, PacketReader, packetText } from './pkt-line.js';
 import type { Exchange } from './port.js';
 import { redact } from '../redact.js';
@@ -121,14 +122,12 @@ async function readAcknowledgement(packets: PacketReader): Promise<void> {
 }
 
 async function readPack(packets: PacketReader, maxBytes: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
+  const pack = new ByteBuffer();
   for (;;) {
     const packet = await readBand(packets);
     if (packet === null) break;
     if (packet.band === 2) continue;
-    bytes += packet.data.length;
-    if (bytes > maxBytes) {
+    if (pack.length + packet.data.length > maxBytes) {
       throw new MeshError(
         'payload_too_large',
         `the remote sends more than ${maxBytes} bytes at once, which is the limit`,
@@ -137,11 +136,11 @@ async function readPack(packets: PacketReader, maxBytes: number): Promise<Uint8A
         },
       );
     }
-    parts.push(packet.data);
+    pack.add(packet.data);
   }
   if ((await packets.next()) !== null)
     throw new MeshError('protocol_error', 'the remote sent more after the end of its pack');
-  return Buffer.concat(parts);
+  return pack.bytes();
 }
 
 function checkPack(pack: Uint8Array): void {

@@ -7,6 +7,7 @@ import { checkBareRepository } from './local-repository.js';
 import type { Service, Transport } from './port.js';
 import type { ServiceFailure } from './service-exchange.js';
 import { openServiceExchange, refuseAborted } from './service-exchange.js';
+import { RemoteWords } from './side-band.js';
 
 export interface LocalTransportOptions {
   /** The bare repository's folder, absolute. */
@@ -55,7 +56,9 @@ function explain(service: Service, path: string, { end, words, cause }: ServiceF
   }
   const how = end.status === null ? `was ended by ${String(end.signal)}` : `ended with status ${end.status}`;
   const said = redact(words.replaceAll(path, 'the remote'));
-  return new MeshError('protocol_error', `${service} ${how}${said === '' ? '' : `: ${said}`}`, because);
+  // It ended by itself and says why: its repository may be at fault at one branch only.
+  const own = said !== '' && end.status !== null ? { cause: new RemoteWords(words) } : because;
+  return new MeshError('protocol_error', `${service} ${how}${said === '' ? '' : `: ${said}`}`, own);
 }
 
 function notStarted(error: NodeJS.ErrnoException): MeshError {

@@ -5,6 +5,7 @@ import type { SshUrl } from '../remote-url.js';
 import type { Service } from './port.js';
 import type { ServiceFailure } from './service-exchange.js';
 import type { SshProgram, SshVariant } from './ssh-command.js';
+import { RemoteWords } from './side-band.js';
 import { sshByHand } from './ssh-command.js';
 
 export interface SshFailureContext {
@@ -132,7 +133,9 @@ export function sshError({ end, words, cause }: ServiceFailure, context: SshFail
       because,
     );
   }
-  return new MeshError('protocol_error', `${service} on ${url.host} ended with status ${end.status}${said}`, because);
+  // As for a local remote.
+  const own = said === '' ? because : { cause: new RemoteWords(words) };
+  return new MeshError('protocol_error', `${service} on ${url.host} ended with status ${end.status}${said}`, own);
 }
 
 /** 255 is ssh's own failure and the end of a connection. A signal ended it otherwise, of which a shell tells by 128 and more. */
