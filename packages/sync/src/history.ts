@@ -1,4 +1,4 @@
-import { branchRef } from '@git-mesh/core';
+import { SigningKeys, branchRef, keysOf, machineAt } from '@git-mesh/core';
 import type { Edge, MeshContext, Oid, Problem } from '@git-mesh/core';
 import { installPart } from './install-part.js';
 import { checkOlder } from './older-commits.js';
@@ -110,10 +110,11 @@ export async function settleHistory(mesh: MeshContext): Promise<HistoryFetched &
     if (newer === undefined || edge.older > newer.older) newestOf.set(edge.machine, edge);
   }
   for (const edge of newestOf.values()) {
-    const key = edge.machine === branches.own ? store.signer.publicKey : pins.get(edge.machine);
-    if (key === undefined) continue;
+    const pinned = edge.machine === branches.own ? store.signer.publicKey : pins.get(edge.machine);
+    const keys = pinned === undefined ? null : await keysBelow(mesh, edge, pinned);
+    if (keys === null) continue;
     const lower = found.filter((other) => other.machine === edge.machine && other !== edge).map(({ commit }) => commit);
-    const { good, end, reject } = await checkOlder(store.objects, { edge: edge.commit, edges: new Set(lower), key });
+    const { good, end, reject } = await checkOlder(store.objects, { edge: edge.commit, edges: new Set(lower), keys });
     fetched += good;
     if (reject !== null) {
       problems.push(rejected(edge, reject.problem, reject.message));
@@ -125,6 +126,15 @@ export async function settleHistory(mesh: MeshContext): Promise<HistoryFetched &
     await store.objects.moveEdges({ add: end === null ? [] : [end], remove: gone });
   }
   return { fetched, problems, stuck };
+}
+
+/** The keys that must have signed what lies below an edge; null where the branch that is accepted does not tell. */
+async function keysBelow({ branches, store }: MeshContext, edge: Edge, pinned: string): Promise<SigningKeys | null> {
+  const branch = await branches.get(edge.machine);
+  const chain = branch?.machine == null ? [pinned] : keysOf(branch.machine);
+  const stated = await machineAt(store.objects, (await store.objects.commit(edge.commit)).tree);
+  if (stated === null || !chain.includes(stated.key) || !chain.includes(pinned)) return null;
+  return new SigningKeys(chain, stated.key);
 }
 
 const rejected = ({ machine }: Edge, kind: string, message: string): Problem => ({

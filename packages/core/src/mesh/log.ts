@@ -3,6 +3,7 @@ import type { ParsedCommitMessage } from '../domain/commit-message.js';
 import type { CommitObject } from '../domain/git-object.js';
 import { agentKey, isAgent, isAgentId, toIso } from '../domain/ids.js';
 import type { AgentId, Handle, Oid } from '../domain/ids.js';
+import { SigningKeys, keysOf } from '../domain/key-chain.js';
 import { parseLogInput } from '../domain/inputs.js';
 import type { LogInput } from '../domain/inputs.js';
 import { charterRef } from '../domain/layout.js';
@@ -17,7 +18,8 @@ import type { Edge } from './older-history.js';
 
 interface Head {
   handle: Handle;
-  key: string | null;
+  /** Null where machine.yaml of the tip cannot be read. */
+  keys: SigningKeys | null;
   oid: Oid;
   commit: CommitObject;
 }
@@ -33,11 +35,13 @@ export async function* log(ctx: MeshContext, input: unknown, options: LogOptions
   const journal = await ctx.store.journal.view();
   const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
   let left = wanted.limit ?? Infinity;
-  for await (const { handle, key, oid, commit } of newestFirst(ctx, wanted, options)) {
+  for await (const { handle, keys, oid, commit } of newestFirst(ctx, wanted, options)) {
+    const said = parseCommitMessage(commit.message);
+    // Asked of every commit, those that are not shown too: each tells what key signed the ones before it.
+    const signature = signatureState(commit, keys?.older(said?.event));
     if (wanted.since !== undefined && commit.committer.at < wanted.since) return;
     if (wanted.until !== undefined && commit.committer.at > wanted.until) continue;
-    const said = parseCommitMessage(commit.message);
-    const line = { ...lineOf({ handle, oid, commit, said }), signature: signatureState(commit, key) };
+    const line = { ...lineOf({ handle, oid, commit, said }), signature };
     const entry = said === null ? undefined : messageOf(journal, said, handle);
     if (entry !== undefined) line.message_id = entry.n;
     if (!matches(line, wanted, entry)) continue;
@@ -54,7 +58,9 @@ async function* newestFirst(ctx: MeshContext, wanted: LogInput, { onEdge }: LogO
   for (const branch of await ctx.branches.all()) {
     if (wanted.machine !== undefined && branch.handle !== wanted.machine) continue;
     const commit = await ctx.store.objects.commit(branch.tip);
-    heads.push({ handle: branch.handle, key: branch.machine?.key ?? null, oid: branch.tip, commit });
+    const { handle, machine, tip: oid } = branch;
+    const keys = machine === null ? null : new SigningKeys(keysOf(machine), machine.key);
+    heads.push({ handle, keys, oid, commit });
   }
   const charter = await charterHead(ctx);
   if (charter !== null && (wanted.machine ?? charter.handle) === charter.handle) heads.push(charter);
@@ -76,7 +82,8 @@ async function charterHead({ store }: MeshContext): Promise<Head | null> {
   if (oid === null) return null;
   try {
     const { founder } = await readCharter(store.objects, oid);
-    return { handle: founder.handle, key: founder.key, oid, commit: await store.objects.commit(oid) };
+    const keys = new SigningKeys([founder.key], founder.key);
+    return { handle: founder.handle, keys, oid, commit: await store.objects.commit(oid) };
   } catch (error) {
     if (error instanceof MeshError) return null;
     throw error;
@@ -104,9 +111,9 @@ function lineOf(parts: {
   };
 }
 
-function signatureState(commit: CommitObject, key: string | null): EventLine['signature'] {
+function signatureState(commit: CommitObject, key: string | undefined): EventLine['signature'] {
   if (commit.gpgsig === null) return 'none';
-  if (key === null) return 'bad';
+  if (key === undefined) return 'bad';
   return verifySshSignature({ armoured: commit.gpgsig, data: commit.signedBytes, publicKey: key }) ? 'good' : 'bad';
 }
 

@@ -6,7 +6,9 @@ import { checkout } from './checkout.js';
 import type { MeshContext } from './context.js';
 import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
+import { leave } from './leave.js';
 import { log } from './log.js';
+import { rotateKey } from './rotate-key.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
 import { status } from './status.js';
@@ -22,6 +24,8 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     ack: (input, call) => ack(ctx, input, call),
     sent: (input, call) => sent(ctx, input, call),
     checkout: (input, call) => checkout(ctx, input, call),
+    leave: (input, call) => leave(ctx, input, call),
+    rotateKey: (input, call) => rotateKey(ctx, input, call),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),
