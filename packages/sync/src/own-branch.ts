@@ -48,7 +48,7 @@ export async function reconcileOwn(ctx: RoundContext, to: Oid): Promise<Rejected
   const found = await soundMachine(ctx, to);
   if (found === null) return foreign(ctx, to, why);
   if (found.store === config.store && (isOurs || (await changedKeys(ctx, stated, found)))) {
-    return foreign(ctx, to, 'this store has not the key that it goes on with, or has another one since: see git mesh help rotate-key');
+    return foreign(ctx, to, keysOf(found).includes(stated) ? lacksKey : rotatedApart);
   }
   if (found.store !== config.store || found.key !== stated) return anotherStore(ctx, to, found, why);
   const refusal = accepted === null ? why : await takeTogether(ctx, { to, ours: accepted });
@@ -56,6 +56,11 @@ export async function reconcileOwn(ctx: RoundContext, to: Oid): Promise<Rejected
   await suspectCopy(ctx, to);
   return null;
 }
+
+const lacksKey =
+  'its key was rotated there, and this store was put back from before that: put mesh/key back from a later backup, or join under another handle';
+const rotatedApart =
+  'its key was rotated here and other commits were made there: what an old key signed cannot be made anew';
 
 /** The key that the own branch states; that of the file where there is no branch. */
 async function ownKey({ mesh }: RoundContext): Promise<string> {
@@ -103,6 +108,7 @@ async function takeTogether(ctx: RoundContext, { to, ours }: { to: Oid; ours: Oi
     }
     // Whatever is on the branch has its number before the branch is another one.
     await journalOwnBranch(mesh.store, own, mesh.clock.now());
+    await mesh.store.key.settle(own.machine?.key ?? null);
     const made = await replayCommits(mesh.store, { commits, onto: to, now: mesh.clock.now() });
     // Do not reorder: the commits that are replaced are kept, and what the journal says of them is right, before the
     // branch moves. What a crash leaves is done again.

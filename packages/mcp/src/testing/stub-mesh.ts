@@ -28,6 +28,8 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       ack: noted('ack', { preview: false as const, acked: [11], already_acked: [], unknown: [] }),
       sent: noted('sent', samples.sentResult),
       checkout: noted('checkout', { preview: false, agent_id: samples.qa, machine: samples.laptop }),
+      leave: noted('leave', { preview: false, machine: samples.laptop, agents: [samples.qa] }),
+      rotateKey: noted('rotateKey', { preview: true, machine: samples.laptop, key: null, previous: 'SHA256:…' }),
       status: () => {
         log.push({ name: 'status' });
         return answers.status?.() ?? Promise.resolve(samples.statusResult);
