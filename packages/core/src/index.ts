@@ -38,7 +38,7 @@ export { shellWord } from './domain/shell-word.js';
 export { decodeYaml, encodeYaml, maxFileBytes } from './domain/codec.js';
 export { unknownKeys } from './domain/record-schema.js';
 export { decodeCharter, encodeCharter } from './domain/charter.js';
-export { SigningKeys, brokenLink, keysOf } from './domain/key-chain.js';
+export { SigningKeys, brokenLink, handoverBytes, keysOf } from './domain/key-chain.js';
 export { decodeMachine, encodeMachine } from './domain/machine.js';
 export { decodePresence, encodePresence } from './domain/presence-record.js';
 export { decodeMessage, encodeMessage } from './domain/message-record.js';
