@@ -1,4 +1,4 @@
-import { SigningKeys, branchRef, keysOf, machineAt } from '@git-mesh/core';
+import { SigningKeys, branchRef, brokenLink, keysOf, machineAt, parseCommitMessage, verifyBytes } from '@git-mesh/core';
 import type { Edge, MeshContext, Oid, Problem } from '@git-mesh/core';
 import { installPart } from './install-part.js';
 import { checkOlder } from './older-commits.js';
@@ -111,7 +111,7 @@ export async function settleHistory(mesh: MeshContext): Promise<HistoryFetched &
   }
   for (const edge of newestOf.values()) {
     const pinned = edge.machine === branches.own ? store.signer.publicKey : pins.get(edge.machine);
-    const keys = pinned === undefined ? null : await keysBelow(mesh, edge, pinned);
+    const keys = await keysBelow(mesh, edge, pinned);
     if (keys === null) continue;
     const lower = found.filter((other) => other.machine === edge.machine && other !== edge).map(({ commit }) => commit);
     const { good, end, reject } = await checkOlder(store.objects, { edge: edge.commit, edges: new Set(lower), keys });
@@ -128,13 +128,40 @@ export async function settleHistory(mesh: MeshContext): Promise<HistoryFetched &
   return { fetched, problems, stuck };
 }
 
-/** The keys that must have signed what lies below an edge; null where the branch that is accepted does not tell. */
-async function keysBelow({ branches, store }: MeshContext, edge: Edge, pinned: string): Promise<SigningKeys | null> {
-  const branch = await branches.get(edge.machine);
-  const chain = branch?.machine == null ? [pinned] : keysOf(branch.machine);
+/**
+ * The keys that must have signed what lies below an edge, by the branch that is accepted; of one that is not yet, by the
+ * edge itself. Null where they cannot be told.
+ */
+async function keysBelow(
+  { branches, store }: MeshContext,
+  edge: Edge,
+  pinned: string | undefined,
+): Promise<SigningKeys | null> {
   const stated = await machineAt(store.objects, (await store.objects.commit(edge.commit)).tree);
-  if (stated === null || !chain.includes(stated.key) || !chain.includes(pinned)) return null;
+  if (stated === null) return null;
+  const branch = await branches.get(edge.machine);
+  const chain = keysOf(branch?.machine ?? stated);
+  if (branch === null && brokenLink(stated, verifyBytes) !== null) return null;
+  if (!chain.includes(stated.key) || (pinned !== undefined && !chain.includes(pinned))) return null;
   return new SigningKeys(chain, stated.key);
+}
+
+/**
+ * Brings what comes right before tips that rotate a key: at first sight such a tip is not accepted without it. False where
+ * there is none.
+ */
+export async function bringBeforeRotations(ctx: RoundContext): Promise<boolean> {
+  const { branches, store } = ctx.mesh;
+  const edges: Edge[] = [];
+  for (const edge of await branches.edges()) {
+    const { message } = await store.objects.commit(edge.commit);
+    const isTip = (await branches.get(edge.machine)) === null;
+    if (isTip && parseCommitMessage(message)?.event === 'rotate-key') edges.push(edge);
+  }
+  if (edges.length === 0) return false;
+  await bringOlder(ctx, edges, edges.length);
+  await settleHistory(ctx.mesh);
+  return true;
 }
 
 const rejected = ({ machine }: Edge, kind: string, message: string): Problem => ({

@@ -143,8 +143,8 @@ export async function showsMachine(
 }
 
 /**
- * The last commit of a key is the `rotate-key` one. As a tip it is signed by a key that is over: where its parent is here,
- * that one must show that the key was still in force, or whoever has an old key could add such a commit at any time.
+ * The last commit of a key is the `rotate-key` one. As a tip it is signed by a key that is over, so its parent must show
+ * that the key was still in force: else whoever has an old key could add such a commit at any time.
  */
 async function firstSight(
   objects: Objects,
@@ -154,7 +154,10 @@ async function firstSight(
   const key = new SigningKeys(keysOf(machine), machine.key).older(event);
   if (key === undefined) return tooManyRotations(to);
   const [parent] = tip.parents;
-  if (event === 'rotate-key' && parent !== undefined && (await objects.has(parent))) {
+  if (event === 'rotate-key') {
+    if (parent === undefined || !(await objects.has(parent))) {
+      return wrongKey('its newest commit changes its key, and the one before that is not here: the next one is accepted');
+    }
     if ((await keyAt(objects, parent)) !== key) return wrongKey(`commit ${short(to)} changes a key that is over`);
   }
   return { kind: 'advance', machine, commits: [{ oid: to, key }] };
