@@ -106,7 +106,11 @@ async function make(
     mesh: { id: newUlid(), name: remote?.name ?? handle },
     remote: remote?.url ?? null,
   });
-  const building = await Store.create(options.dir, { config, ...(key === undefined ? {} : { key }) }, storeDeps(options));
+  const building = await Store.create(
+    options.dir,
+    { config, ...(key === undefined ? {} : { key }) },
+    storeDeps(options),
+  );
   try {
     await foundCharter(building.store, clock.now());
     await beginBranch(building.store);

@@ -74,10 +74,7 @@ async function countDown(
   return { found, last: 'more', reject: null };
 }
 
-async function firstBad(
-  objects: Objects,
-  commits: readonly Signed[],
-): Promise<{ at: number; reject: Reject } | null> {
+async function firstBad(objects: Objects, commits: readonly Signed[]): Promise<{ at: number; reject: Reject } | null> {
   if (commits.length === 0 || (await verifyCommits(objects, commits)) === null) return null;
   for (const [at, commit] of commits.entries()) {
     const reject = await verifyCommits(objects, [commit]);

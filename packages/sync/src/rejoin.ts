@@ -32,7 +32,10 @@ export async function rejoin(
   }
   refuseOther(options, store, remote);
   if (key !== undefined && !(await keysOfStore(store)).includes(key.publicLine)) {
-    throw meshExists(`${standing(store)}, with another key than that of --key: give another --dir to join with it.`, store);
+    throw meshExists(
+      `${standing(store)}, with another key than that of --key: give another --dir to join with it.`,
+      store,
+    );
   }
   const there = refs.get(store.branch) ?? null;
   const before = await originState(options);

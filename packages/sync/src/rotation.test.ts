@@ -1,6 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
-import { encodeMachine, formatCommitMessage, handoverBytes, keyFingerprint, keysOf, silentLogger } from '@git-mesh/core';
+import {
+  encodeMachine,
+  formatCommitMessage,
+  handoverBytes,
+  keyFingerprint,
+  keysOf,
+  silentLogger,
+} from '@git-mesh/core';
 import type { EventName, MachineRecord, Oid } from '@git-mesh/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addRemote } from './remote-add.js';

@@ -156,7 +156,9 @@ async function firstSight(
   const [parent] = tip.parents;
   if (event === 'rotate-key') {
     if (parent === undefined || !(await objects.has(parent))) {
-      return wrongKey('its newest commit changes its key, and the one before that is not here: the next one is accepted');
+      return wrongKey(
+        'its newest commit changes its key, and the one before that is not here: the next one is accepted',
+      );
     }
     if ((await keyAt(objects, parent)) !== key) return wrongKey(`commit ${short(to)} changes a key that is over`);
   }
@@ -251,7 +253,8 @@ function checkIdentity(machine: MachineRecord, { handle, mesh }: { handle: Handl
 
 async function checkCommit(commit: CommitObject, oid: Oid, verifier: SshVerifier): Promise<Reject | null> {
   if (commit.parents.length > 1) return foreign(oid, 'it has more than one parent');
-  if (commit.gpgsig === null) return { kind: 'reject', problem: 'unsigned', message: `commit ${short(oid)} is not signed` };
+  if (commit.gpgsig === null)
+    return { kind: 'reject', problem: 'unsigned', message: `commit ${short(oid)} is not signed` };
   if (await verifier({ armoured: commit.gpgsig, data: commit.signedBytes })) return null;
   return wrongKey(`commit ${short(oid)} is not signed by its key`);
 }

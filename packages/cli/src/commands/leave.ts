@@ -13,7 +13,10 @@ export function registerLeave(program: Command, cli: Cli): void {
         'this machine stay in force until they are cleared or expire.',
     )
     .option('--dry-run', 'show what would happen and change nothing')
-    .addHelpText('after', examples(['git-mesh leave --dry-run', 'whom it would check out'], ['git-mesh leave', 'leave']))
+    .addHelpText(
+      'after',
+      examples(['git-mesh leave --dry-run', 'whom it would check out'], ['git-mesh leave', 'leave']),
+    )
     .action((flags: { dryRun?: boolean }, command: Command) =>
       cli.run(command, (call) =>
         call.withMesh(async (mesh, connection) => {

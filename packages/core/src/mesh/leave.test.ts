@@ -9,7 +9,11 @@ const leave = (): Promise<unknown> => laptop.api.leave({ confirm: true }, laptop
 test('a preview names the agents that would be checked out, and changes nothing', async () => {
   await laptop.checkin('dev');
   const before = await laptop.tip();
-  expect(await laptop.api.leave({}, laptop.call())).toMatchObject({ preview: true, machine: 'laptop', agents: ['dev'] });
+  expect(await laptop.api.leave({}, laptop.call())).toMatchObject({
+    preview: true,
+    machine: 'laptop',
+    agents: ['dev'],
+  });
   expect(await laptop.tip()).toBe(before);
 });
 

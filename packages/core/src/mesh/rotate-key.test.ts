@@ -41,7 +41,12 @@ test('the new key is stated, signs what follows and replaces the old one in its 
   const result = await studio.api.rotateKey({ confirm: true }, studio.call());
   const now = studio.store.signer.publicKey;
   expect(now).not.toBe(old);
-  expect(result).toEqual({ preview: false, machine: 'studio', key: keyFingerprint(now), previous: keyFingerprint(old) });
+  expect(result).toEqual({
+    preview: false,
+    machine: 'studio',
+    key: keyFingerprint(now),
+    previous: keyFingerprint(old),
+  });
   expect(await stated()).toBe(now);
   expect(await inFile()).toBe(now);
   expect(await isStaged()).toBe(false);

@@ -57,7 +57,11 @@ async function found(options: JoinOptions, reader: BundleReader, { key }: GivenK
     );
   }
   const config = configToJoin(options, { there, prefix, remote: null });
-  const building = await Store.create(options.dir, { config, ...(key === undefined ? {} : { key }) }, storeDeps(options));
+  const building = await Store.create(
+    options.dir,
+    { config, ...(key === undefined ? {} : { key }) },
+    storeDeps(options),
+  );
   try {
     await takeIn(building.store, { reader, refs: refsOfMesh(prefix, refs), charter }, options);
     await beginBranch(building.store);
