@@ -24,7 +24,8 @@ export interface VerifyFigures {
 
 /** How many commits of another machine are checked in a second, beside `git verify-commit` of the same ones. */
 export async function measureVerify(root: string, runs: number): Promise<VerifyFigures> {
-  const { studio, laptop, close } = await makeHistory(root, 1, () => undefined);
+  const machines = await makeHistory(root, 1, () => undefined);
+  const { studio, laptop } = machines;
   await studio.mesh.syncNow();
   await laptop.mesh.syncNow();
   const accepted = tipOf(laptop);
@@ -32,7 +33,7 @@ export async function measureVerify(root: string, runs: number): Promise<VerifyF
   await studio.mesh.syncNow();
   const roundMs = await timed(() => laptop.mesh.syncNow());
   const to = tipOf(laptop);
-  await close();
+  await machines.close();
 
   const ours: number[] = [];
   const git: number[] = [];
