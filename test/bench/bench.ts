@@ -8,8 +8,9 @@ import type { Comparison } from './measure.js';
 import { asTable, report } from './report.js';
 import { measureNoop, measureRound } from './round.js';
 import { measureSend } from './send.js';
+import { measureVerify, verifyTable } from './verify.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
 --dir is where the repositories are made (default: the folder for temporary files); its file system matters.
@@ -20,7 +21,7 @@ const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'send,round,noop,idle' },
+    only: { type: 'string', default: 'send,round,noop,idle,verify' },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
     dir: { type: 'string', default: tmpdir() },
@@ -35,9 +36,9 @@ function progress(line: string): void {
 
 async function run(): Promise<void> {
   const names = values.only.split(',');
-  const unknown = names.filter((name) => !isMeasure(name) && name !== 'idle');
+  const unknown = names.filter((name) => !isMeasure(name) && name !== 'idle' && name !== 'verify');
   if (unknown.length > 0)
-    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, idle, not ${unknown.join(', ')}`);
+    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, idle, verify, not ${unknown.join(', ')}`);
   const root = mkdtempSync(join(values.dir, 'mesh-bench-'));
   try {
     const comparisons: Comparison[] = [];
@@ -61,6 +62,11 @@ async function run(): Promise<void> {
         progress(`measuring what an idle machine costs, of ${machines}`);
         process.stdout.write(`\n${idleTable(await measureIdle(root, machines))}\n`);
       }
+    }
+    if (names.includes('verify')) {
+      progress('measuring how fast commits are checked');
+      const place = mkdtempSync(join(root, 'verify-'));
+      process.stdout.write(`\n${verifyTable(await measureVerify(place, 5))}`);
     }
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {

@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Handle } from '@git-mesh/core';
 import {
@@ -54,8 +55,8 @@ const files = examples.flatMap(({ info, body }) => {
 const commits = examples.filter(({ info }) => info === 'text commit');
 const messages = examples.filter(({ info }) => info === 'text message');
 
-/** The tree, the two layouts of signatures and a bundle's header: no files. */
-const plainBlocks = 4;
+/** The tree, what a key signs to hand over, the two layouts of signatures and a bundle's header: no files. */
+const plainBlocks = 5;
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (data: Uint8Array): string => new TextDecoder().decode(data);
@@ -114,6 +115,16 @@ describe('docs/format.md', () => {
     expect(misplaced).toBeNull();
   });
 
+  it('shows a machine whose keys were each signed in as the page says', () => {
+    const desk = files.find(({ path, branch }) => path === 'machine.yaml' && branch === 'desk');
+    const { key, mesh, handle, previous = [] } = decodeMachine(bytes(desk?.body ?? ''));
+    expect(previous.length).toBe(1);
+    for (const { key: from, signature } of previous) {
+      const signed = `git-mesh rotate-key\n${mesh}\n${handle}\n${from}\n${key}\n`;
+      expect(verify(null, bytes(signed), publicKeyOf(from), Buffer.from(signature, 'base64'))).toBe(true);
+    }
+  });
+
   it.each(messages)('shows a commit message byte for byte: $body', ({ body }) => {
     const parsed = parseCommitMessage(body);
     if (parsed === null) throw new Error('it is not read as a commit of the mesh');
@@ -141,10 +152,7 @@ describe('docs/format.md', () => {
     expect(blob).toEqual(
       Buffer.concat([Buffer.from('SSHSIG'), version, sshString(keyBlob), ...fixed, sshString(inner)]),
     );
-    const publicKey = createPublicKey({
-      format: 'jwk',
-      key: { kty: 'OKP', crv: 'Ed25519', x: keyBlob.subarray(-32).toString('base64url') },
-    });
+    const publicKey = publicKeyOf(key);
     const signed = Buffer.concat([Buffer.from('SSHSIG'), ...fixed, sshString(digest)]);
     expect(verify(null, signed, publicKey, signature)).toBe(true);
 
@@ -160,6 +168,14 @@ describe('docs/format.md', () => {
       expect(page).toContain(`**${limit.toLocaleString('en-US')} bytes**`);
   });
 });
+
+function publicKeyOf(line: string): KeyObject {
+  const blob = Buffer.from(line.split(' ')[1] ?? '', 'base64');
+  return createPublicKey({
+    format: 'jwk',
+    key: { kty: 'OKP', crv: 'Ed25519', x: blob.subarray(-32).toString('base64url') },
+  });
+}
 
 function sshString(value: string | Uint8Array): Buffer {
   const body = Buffer.from(value);

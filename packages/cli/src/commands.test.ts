@@ -52,6 +52,18 @@ describe('commands hand the tool its input', () => {
     expect(await calls(['ack', 'qa', '--all'])).toContainEqual(['ack', { agent_id: 'qa', all: true, confirm: true }]);
   });
 
+  it('leave and rotate-key act and get it out, and preview with --dry-run', async () => {
+    const done = { results: { leave: { preview: false }, rotateKey: { preview: false } } };
+    const preview = { results: { leave: { preview: true }, rotateKey: { preview: true } } };
+    for (const [name, use] of [
+      ['leave', 'leave'],
+      ['rotate-key', 'rotateKey'],
+    ] as const) {
+      expect(await calls([name], done)).toEqual([[use, { confirm: true }], synced, close]);
+      expect(await calls([name, '--dry-run'], preview)).toEqual([[use, { confirm: false }], close]);
+    }
+  });
+
   it('takes a ULID of digits alone for a ULID', async () => {
     const ulid = '01234567890123456789012345';
     expect(await calls(['ack', 'qa', ulid])).toContainEqual([

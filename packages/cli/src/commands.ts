@@ -15,10 +15,12 @@ import { registerImport } from './commands/import.js';
 import { registerInbox } from './commands/inbox.js';
 import { registerInit } from './commands/init.js';
 import { registerJoin } from './commands/join.js';
+import { registerLeave } from './commands/leave.js';
 import { registerLog } from './commands/log.js';
 import { registerMcp } from './commands/mcp.js';
 import { registerReclaim } from './commands/reclaim.js';
 import { registerRemote } from './commands/remote.js';
+import { registerRotateKey } from './commands/rotate-key.js';
 import { registerSend } from './commands/send.js';
 import { registerSent } from './commands/sent.js';
 import { registerSetup } from './commands/setup.js';
@@ -45,6 +47,7 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
       registerReclaim,
     ],
   },
+  { heading: 'Keys and members:', register: [registerRotateKey, registerLeave] },
   { heading: 'Carried by hand:', register: [registerExport, registerImport] },
   { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
   {

@@ -1,5 +1,6 @@
 import type { ProcessIdentity } from './store/ports.js';
 import type { Edge } from './mesh/older-history.js';
+import type * as M from './domain/membership-results.js';
 import type * as R from './domain/results.js';
 
 /**
@@ -39,6 +40,10 @@ export interface MeshApi {
   trace(input: unknown, options?: { onEdge?: (edge: Edge) => void }): Promise<R.TraceResult>;
   /** For a client's hook: what is new for the agents here, told to each reader once. No network. */
   mention(input: unknown): Promise<R.MentionResult>;
+  /** This machine leaves the mesh for good. */
+  leave(input: unknown, call: CallOptions): Promise<M.LeaveResult>;
+  /** This machine signs with a new key from then on. */
+  rotateKey(input: unknown, call: CallOptions): Promise<M.RotateKeyResult>;
   status(): Promise<R.StatusResult>;
   doctor(): Promise<R.DoctorResult>;
   /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */

@@ -39,6 +39,7 @@ export { parseCreateInput, parseJoinInput } from './domain/inputs/founding-input
 export { decodeYaml, encodeYaml, maxFileBytes } from './domain/codec.js';
 export { unknownKeys } from './domain/record-schema.js';
 export { decodeCharter, encodeCharter } from './domain/charter.js';
+export { SigningKeys, brokenLink, handoverBytes, keysOf } from './domain/key-chain.js';
 export { decodeMachine, encodeMachine } from './domain/machine.js';
 export { decodePresence, encodePresence } from './domain/presence-record.js';
 export { decodeMessage, encodeMessage } from './domain/message-record.js';
@@ -151,7 +152,9 @@ export { StoreRefs } from './store/refs.js';
 export { ownIdentity, pidExists, provenDead } from './store/identity.js';
 export { withStoreLock } from './store/store-lock.js';
 export { MachineKey } from './store/keys.js';
+export { readKeyFile } from './store/key-file.js';
 export { checkPublicKey, keyFingerprint } from './store/public-key.js';
+export { verifyBytes } from './store/raw-signature.js';
 export { sshVerifier, verifySshSignature } from './store/ssh-signature.js';
 export type { SshVerifier } from './store/ssh-signature.js';
 export { Branches, maxRecordBytes } from './mesh/branches.js';

@@ -1,4 +1,4 @@
-import { MeshError, branchRef, diffTree, isMeshFolder } from '@git-mesh/core';
+import { MeshError, branchRef, diffTree, isMeshFolder, keysOf } from '@git-mesh/core';
 import type { Handle, MeshContext, Oid } from '@git-mesh/core';
 import type { Wanted } from './fetch-objects.js';
 import type { ExchangeLimits } from './remote-context.js';
@@ -42,7 +42,8 @@ export async function acceptBranches(
 interface Move {
   expected: Oid | null;
   next: Oid;
-  key: string;
+  /** The keys that the machine has had by then, oldest first. */
+  keys: readonly string[];
 }
 
 class Accepting {
@@ -72,6 +73,7 @@ class Accepting {
     const plan = await planAdvance({ objects, handle, mesh: config.mesh.id, accepted, to, pinned });
     if (plan.kind !== 'advance') return plan.kind === 'reject' ? plan : null;
     const { machine, commits } = plan;
+    const chain = keysOf(machine);
     let from = accepted;
     for (let at = 0; at < commits.length; at += this.#limits.commitsAtOnce) {
       // The first step of all is made in any case, or a slow fetch would leave no time for it in any round.
@@ -80,14 +82,15 @@ class Accepting {
         return null;
       }
       const step = commits.slice(at, at + this.#limits.commitsAtOnce);
-      const next = step.at(-1) ?? to;
-      const bad = await verifyCommits(objects, step, machine.key);
+      const next = step.at(-1)?.oid ?? to;
+      const bad = await verifyCommits(objects, step);
       if (bad !== null) return bad;
       this.#checked += step.length;
-      if (next !== to && !(await showsMachine(objects, next, machine))) continue;
+      const keys = chain.slice(0, chain.indexOf(commits[at + step.length]?.key ?? machine.key) + 1);
+      if (next !== to && !(await showsMachine(objects, next, { machine, keys }))) continue;
       const incomplete = await checkConnected(this.#mesh, from, next);
       if (incomplete !== null) return incomplete;
-      await this.#move(handle, { expected: from, next, key: machine.key }, step.length);
+      await this.#move(handle, { expected: from, next, keys }, step.length);
       from = next;
     }
     return null;
@@ -107,12 +110,19 @@ class Accepting {
     this.#moves.clear();
     this.#pending = 0;
     await this.#mesh.store.withLock(async () => {
-      await local.pinAll(moves.map(([handle, { key }]) => [handle, key] as const));
-      await inGroups(moves, refsAtOnce, async ([handle, { expected, next }]) => {
-        const ref = branchRef(config.ref_prefix, handle);
+      const due: [Handle, Move][] = [];
+      for (const [handle, move] of moves) {
         // Another process may have come first with the same or a later tip: then this one is looked at again next time.
-        if ((await refs.read(ref)) === expected) await refs.update(ref, { expected, next });
+        if ((await refs.read(branchRef(config.ref_prefix, handle))) === move.expected) due.push([handle, move]);
+      }
+      const pins = await local.pins();
+      // Do not reorder: no branch is accepted before its key is pinned, and a pin follows a rotation that was accepted.
+      const first = due.filter(([handle, { keys }]) => !keys.includes(pins.get(handle) ?? ''));
+      await local.pinAll(first.map(([handle, { keys }]) => [handle, keys.at(-1) ?? ''] as const));
+      await inGroups(due, refsAtOnce, async ([handle, { expected, next }]) => {
+        await refs.update(branchRef(config.ref_prefix, handle), { expected, next });
       });
+      await local.followKeys(due.map(([handle, { keys }]) => [handle, keys] as const));
     });
   }
 }

@@ -56,6 +56,8 @@ export interface InitOptions extends OpenOptions {
   /** The default for `machine`: the host's name, made a valid handle. */
   hostname: string;
   label?: string;
+  /** A private key to sign with, which is copied; a new one is made where left out. */
+  keyFile?: string;
   policy?: 'open' | 'roster';
   refPrefix?: string;
   /** Everyone may read the remote, and that is meant. */
@@ -68,6 +70,8 @@ export interface JoinOptions extends OpenOptions {
   machine?: string;
   hostname: string;
   label?: string;
+  /** As in {@link InitOptions}. */
+  keyFile?: string;
   /** Everyone may read the remote, and that is meant. */
   allowPublic?: boolean;
   /** Commits that the mesh may have for its whole history to come along; 2,000 where left out. */

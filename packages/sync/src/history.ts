@@ -1,4 +1,4 @@
-import { branchRef } from '@git-mesh/core';
+import { SigningKeys, branchRef, brokenLink, keysOf, machineAt, parseCommitMessage, verifyBytes } from '@git-mesh/core';
 import type { Edge, MeshContext, Oid, Problem } from '@git-mesh/core';
 import { installPart } from './install-part.js';
 import { checkOlder } from './older-commits.js';
@@ -110,10 +110,11 @@ export async function settleHistory(mesh: MeshContext): Promise<HistoryFetched &
     if (newer === undefined || edge.older > newer.older) newestOf.set(edge.machine, edge);
   }
   for (const edge of newestOf.values()) {
-    const key = edge.machine === branches.own ? store.signer.publicKey : pins.get(edge.machine);
-    if (key === undefined) continue;
+    const pinned = edge.machine === branches.own ? store.signer.publicKey : pins.get(edge.machine);
+    const keys = await keysBelow(mesh, edge, pinned);
+    if (keys === null) continue;
     const lower = found.filter((other) => other.machine === edge.machine && other !== edge).map(({ commit }) => commit);
-    const { good, end, reject } = await checkOlder(store.objects, { edge: edge.commit, edges: new Set(lower), key });
+    const { good, end, reject } = await checkOlder(store.objects, { edge: edge.commit, edges: new Set(lower), keys });
     fetched += good;
     if (reject !== null) {
       problems.push(rejected(edge, reject.problem, reject.message));
@@ -125,6 +126,42 @@ export async function settleHistory(mesh: MeshContext): Promise<HistoryFetched &
     await store.objects.moveEdges({ add: end === null ? [] : [end], remove: gone });
   }
   return { fetched, problems, stuck };
+}
+
+/**
+ * The keys that must have signed what lies below an edge, by the branch that is accepted; of one that is not yet, by the
+ * edge itself. Null where they cannot be told.
+ */
+async function keysBelow(
+  { branches, store }: MeshContext,
+  edge: Edge,
+  pinned: string | undefined,
+): Promise<SigningKeys | null> {
+  const stated = await machineAt(store.objects, (await store.objects.commit(edge.commit)).tree);
+  if (stated === null) return null;
+  const branch = await branches.get(edge.machine);
+  const chain = keysOf(branch?.machine ?? stated);
+  if (branch === null && brokenLink(stated, verifyBytes) !== null) return null;
+  if (!chain.includes(stated.key) || (pinned !== undefined && !chain.includes(pinned))) return null;
+  return new SigningKeys(chain, stated.key);
+}
+
+/**
+ * Brings what comes right before tips that rotate a key: at first sight such a tip is not accepted without it. False where
+ * there is none.
+ */
+export async function bringBeforeRotations(ctx: RoundContext): Promise<boolean> {
+  const { branches, store } = ctx.mesh;
+  const edges: Edge[] = [];
+  for (const edge of await branches.edges()) {
+    const { message } = await store.objects.commit(edge.commit);
+    const isTip = (await branches.get(edge.machine)) === null;
+    if (isTip && parseCommitMessage(message)?.event === 'rotate-key') edges.push(edge);
+  }
+  if (edges.length === 0) return false;
+  await bringOlder(ctx, edges, edges.length);
+  await settleHistory(ctx.mesh);
+  return true;
 }
 
 const rejected = ({ machine }: Edge, kind: string, message: string): Problem => ({

@@ -11,6 +11,8 @@ import {
 import type { MembershipResult } from '@git-mesh/core';
 import type { InitOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
+import { givenKey, keysOfStore, withWarning } from './given-key.js';
+import type { GivenKey } from './given-key.js';
 import { nothingMade, pushFounding } from './founding-push.js';
 import { joinAnew } from './join.js';
 import {
@@ -38,21 +40,23 @@ export async function initMesh(options: InitOptions): Promise<MembershipResult> 
   // What cannot be used is said before anything is asked or made.
   if (options.machine !== undefined) parseHandle(options.machine);
   if (options.refPrefix !== undefined) parseRefPrefix(options.refPrefix);
+  const given = await givenKey(options.keyFile);
   const store = await standingStore(options);
   if (options.remote === undefined) {
     if (store !== null) throw meshExists(`${standing(store)}, with ${remotesOf(store)}: see git mesh status.`, store);
-    return membershipResult(await make(options, null), true);
+    return withWarning(membershipResult(await make(options, { remote: null, given }), true), given);
   }
   await admitRemote({ url: options.remote, dir, env, allowPublic });
   const remote = await setupTransport(options.remote, env);
   try {
-    return store === null ? await found(options, remote) : await finish(options, store, remote);
+    const done = store === null ? await found(options, remote, given) : await finish(options, store, remote, given);
+    return withWarning(done, given);
   } finally {
     await remote.dispose();
   }
 }
 
-async function found(options: InitOptions, remote: SetupRemote): Promise<MembershipResult> {
+async function found(options: InitOptions, remote: SetupRemote, given: GivenKey): Promise<MembershipResult> {
   options.onProgress?.(`looking at ${remote.shown}`);
   if (meshPrefix(await discover(remote.transport, remote.shown)) !== null) {
     throw new MeshError(
@@ -60,7 +64,7 @@ async function found(options: InitOptions, remote: SetupRemote): Promise<Members
       `${remote.shown} already is a mesh, so nothing was made: join it with \`git mesh join ${shellWord(remote.shown)}\`.`,
     );
   }
-  const store = await make(options, remote);
+  const store = await make(options, { remote, given });
   options.onProgress?.('pushing the charter');
   const founded = await pushFounding(store, remote);
   switch (founded.kind) {
@@ -89,7 +93,10 @@ async function joinInstead(options: InitOptions, remote: SetupRemote, { config }
 }
 
 /** The store of a new mesh, in its place. */
-async function make(options: InitOptions, remote: SetupRemote | null): Promise<Store> {
+async function make(
+  options: InitOptions,
+  { remote, given: { key } }: { remote: SetupRemote | null; given: GivenKey },
+): Promise<Store> {
   const handle = chooseHandle({ machine: options.machine, hostname: options.hostname, taken: new Set() });
   const config = newConfig({
     handle,
@@ -99,7 +106,11 @@ async function make(options: InitOptions, remote: SetupRemote | null): Promise<S
     mesh: { id: newUlid(), name: remote?.name ?? handle },
     remote: remote?.url ?? null,
   });
-  const building = await Store.create(options.dir, { config }, storeDeps(options));
+  const building = await Store.create(
+    options.dir,
+    { config, ...(key === undefined ? {} : { key }) },
+    storeDeps(options),
+  );
   try {
     await foundCharter(building.store, clock.now());
     await beginBranch(building.store);
@@ -112,8 +123,13 @@ async function make(options: InitOptions, remote: SetupRemote | null): Promise<S
 }
 
 /** `init` where a store stands: it may be the one that the same command made before it was interrupted. */
-async function finish(options: InitOptions, store: Store, remote: SetupRemote): Promise<MembershipResult> {
-  const other = await differences(options, store, remote);
+async function finish(
+  options: InitOptions,
+  store: Store,
+  remote: SetupRemote,
+  given: GivenKey,
+): Promise<MembershipResult> {
+  const other = await differences(options, store, { remote, given });
   if (other.length > 0) {
     throw meshExists(`${standing(store)}, ${other.join(', ')}. Give another --dir for another mesh.`, store);
   }
@@ -134,9 +150,14 @@ async function finish(options: InitOptions, store: Store, remote: SetupRemote): 
   }
 }
 
-async function differences(options: InitOptions, store: Store, remote: SetupRemote): Promise<string[]> {
+async function differences(
+  options: InitOptions,
+  store: Store,
+  { remote, given: { key } }: { remote: SetupRemote; given: GivenKey },
+): Promise<string[]> {
   const { config } = store;
-  const founder = (await founderKey(store)) === store.signer.publicKey;
+  const keys = await keysOfStore(store);
+  const founder = keys.includes((await founderKey(store)) ?? '');
   const asked = (option: string | undefined, has: string, what: string): string[] =>
     option === undefined || option === has ? [] : [`${what} ${has} and not ${option}`];
   return [
@@ -144,6 +165,7 @@ async function differences(options: InitOptions, store: Store, remote: SetupRemo
     ...(hasRemote(store, remote.url)
       ? []
       : [`with ${remotesOf(store)} and not ${remote.shown} (\`git mesh remote add NAME URL\` adds one)`]),
+    ...(key === undefined || keys.includes(key.publicLine) ? [] : ['with another key than that of --key']),
     ...asked(options.machine, config.handle, 'called'),
     ...asked(options.policy, config.policy, 'with the policy'),
     ...asked(options.refPrefix, config.ref_prefix, 'with branches under'),

@@ -5,6 +5,7 @@ import { bundlePath } from './bundle/bundle-file.js';
 import { joinFromBundle } from './bundle/join.js';
 import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
+import { givenKey, withWarning } from './given-key.js';
 import {
   beginBranch,
   configToJoin,
@@ -40,11 +41,13 @@ export async function joinMesh(options: JoinOptions): Promise<MembershipResult> 
   if (bundle !== null) return joinFromBundle(options, bundle);
   const { url, dir, env, allowPublic = false } = options;
   if (options.machine !== undefined) parseHandle(options.machine);
+  const given = await givenKey(options.keyFile);
   const store = await standingStore(options);
   await admitRemote({ url, dir, env, allowPublic });
   const remote = await setupTransport(url, env);
   try {
-    return store === null ? await joinAnew(options, remote, null) : await rejoin(options, store, remote);
+    if (store !== null) return withWarning(await rejoin(options, store, remote, given), given);
+    return await joinAnew(options, remote, null);
   } finally {
     await remote.dispose();
   }
@@ -56,6 +59,8 @@ export async function joinAnew(
   remote: SetupRemote,
   wanted: Wanted | null,
 ): Promise<MembershipResult> {
+  const given = await givenKey(options.keyFile);
+  const key = given.key === undefined ? {} : { key: given.key };
   for (let attempt = 1; ; attempt++) {
     options.onProgress?.(`looking at ${remote.shown}`);
     const there = await discover(remote.transport, remote.shown);
@@ -64,7 +69,7 @@ export async function joinAnew(
     if (wanted !== null) requireSame(remote, { asked: wanted.prefix, found: prefix, what: 'branches under' });
     const config = configToJoin(options, { there, prefix, remote: remote.url });
     const { handle } = config;
-    const building = await Store.create(options.dir, { config }, storeDeps(options));
+    const building = await Store.create(options.dir, { config, ...key }, storeDeps(options));
     let store: Store;
     try {
       await takeIn(building.store, remote, {
@@ -90,8 +95,8 @@ export async function joinAnew(
     }
     const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
     await firstRound(options, made);
-    if (announced.kind === 'done') return membershipResult(store, true);
-    return membershipResult(store, false, readOnlyWarning(store, announced));
+    const warning = announced.kind === 'done' ? undefined : readOnlyWarning(store, announced);
+    return withWarning(membershipResult(store, announced.kind === 'done', warning), given);
   }
 }
 

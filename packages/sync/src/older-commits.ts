@@ -1,7 +1,7 @@
-import { seqOf } from '@git-mesh/core';
-import type { CommitObject, Objects, Oid } from '@git-mesh/core';
+import { parseCommitMessage, seqOf } from '@git-mesh/core';
+import type { CommitObject, Objects, Oid, SigningKeys } from '@git-mesh/core';
 import { verifyCommits } from './verify.js';
-import type { Reject } from './verify.js';
+import type { Reject, Signed } from './verify.js';
 
 /** What was found below the edge of a branch's history. */
 export interface OlderCommits {
@@ -18,21 +18,23 @@ const commitsAtOnce = 256;
 
 /**
  * Checks what is here below `edge`, newest first: single parents, counted down by `Mesh-Seq` to 1, each signed by the
- * machine's key. Stops at the first that does not pass, at the next of `edges`, and where nothing more is here.
+ * key in force then. Stops at the first that does not pass, at the next of `edges`, and where nothing more is here.
  */
 export async function checkOlder(
   objects: Objects,
-  { edge, edges, key }: { edge: Oid; edges: ReadonlySet<Oid>; key: string },
+  { edge, edges, keys }: { edge: Oid; edges: ReadonlySet<Oid>; keys: SigningKeys },
 ): Promise<OlderCommits> {
   let end = edge;
   let good = 0;
   let commit = await objects.commit(edge);
+  // The edge itself was checked when it came.
+  keys.older(parseCommitMessage(commit.message)?.event);
   for (;;) {
-    const { found, last, reject } = await countDown(objects, commit, edges);
-    const bad = await firstBad(objects, found, key);
+    const { found, last, reject } = await countDown(objects, { from: commit, edges, keys });
+    const bad = await firstBad(objects, found);
     const passed = bad === null ? found : found.slice(0, bad.at);
     good += passed.length;
-    end = passed.at(-1) ?? end;
+    end = passed.at(-1)?.oid ?? end;
     if (bad !== null) return { good, end, reject: bad.reject };
     if (reject !== null) return { good, end, reject };
     if (last === 'first') return { good, end: null, reject: null };
@@ -42,14 +44,17 @@ export async function checkOlder(
 }
 
 interface Counted {
-  found: Oid[];
+  found: Signed[];
   /** `more` where the number ran out. */
   last: 'first' | 'end' | 'more';
   reject: Reject | null;
 }
 
-async function countDown(objects: Objects, from: CommitObject, edges: ReadonlySet<Oid>): Promise<Counted> {
-  const found: Oid[] = [];
+async function countDown(
+  objects: Objects,
+  { from, edges, keys }: { from: CommitObject; edges: ReadonlySet<Oid>; keys: SigningKeys },
+): Promise<Counted> {
+  const found: Signed[] = [];
   let commit = from;
   while (found.length < commitsAtOnce) {
     const [parent] = commit.parents;
@@ -59,21 +64,20 @@ async function countDown(objects: Objects, from: CommitObject, edges: ReadonlySe
     }
     if (!(await objects.has(parent))) return { found, last: 'end', reject: null };
     commit = await objects.commit(parent);
-    if (seqOf(commit) !== seq - 1) return { found, last: 'end', reject: miscounted(parent, seq - 1) };
-    found.push(parent);
+    const said = parseCommitMessage(commit.message);
+    if (said?.seq !== seq - 1) return { found, last: 'end', reject: miscounted(parent, seq - 1) };
+    const key = keys.older(said.event);
+    if (key === undefined) return { found, last: 'end', reject: unknownKey(parent) };
+    found.push({ oid: parent, key });
     if (edges.has(parent)) return { found, last: 'end', reject: null };
   }
   return { found, last: 'more', reject: null };
 }
 
-async function firstBad(
-  objects: Objects,
-  commits: readonly Oid[],
-  key: string,
-): Promise<{ at: number; reject: Reject } | null> {
-  if (commits.length === 0 || (await verifyCommits(objects, commits, key)) === null) return null;
-  for (const [at, oid] of commits.entries()) {
-    const reject = await verifyCommits(objects, [oid], key);
+async function firstBad(objects: Objects, commits: readonly Signed[]): Promise<{ at: number; reject: Reject } | null> {
+  if (commits.length === 0 || (await verifyCommits(objects, commits)) === null) return null;
+  for (const [at, commit] of commits.entries()) {
+    const reject = await verifyCommits(objects, [commit]);
     if (reject !== null) return { at, reject };
   }
   return null;
@@ -83,6 +87,12 @@ const miscounted = (oid: Oid, seq: number): Reject => ({
   kind: 'reject',
   problem: 'foreign_commit',
   message: `commit ${oid.slice(0, 10)} is not its machine's: its Mesh-Seq is not ${seq}`,
+});
+
+const unknownKey = (oid: Oid): Reject => ({
+  kind: 'reject',
+  problem: 'wrong_key',
+  message: `commit ${oid.slice(0, 10)} rotates a key that its machine.yaml does not name`,
 });
 
 const notFirst = (seq: number): Reject => ({

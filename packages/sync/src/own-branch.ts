@@ -4,6 +4,7 @@ import {
   forkPoint,
   isAncestor,
   journalOwnBranch,
+  keysOf,
   quarantineRef,
   replayCommits,
   seqOf,
@@ -13,7 +14,7 @@ import type { Hold, MachineRecord, MeshContext, Oid } from '@git-mesh/core';
 import { moveRef } from './move-ref.js';
 import type { RoundContext } from './remote-context.js';
 import type { Rejected } from './remote-fetch.js';
-import { planAdvance, readMachine, verifyAdvance, verifyCommits } from './verify.js';
+import { planAdvance, readMachine, verifyAdvance, verifyCommits, verifyTip } from './verify.js';
 import type { Reject } from './verify.js';
 
 /**
@@ -29,13 +30,15 @@ import type { Reject } from './verify.js';
  */
 export async function reconcileOwn(ctx: RoundContext, to: Oid): Promise<Rejected | null> {
   const { mesh } = ctx;
-  const { branch, config, objects, refs, signer } = mesh.store;
+  const { branch, config, key, objects, refs } = mesh.store;
   const accepted = await refs.read(branch);
   if (accepted === to) return null;
-  const wanted = { objects, handle: config.handle, mesh: config.mesh.id, accepted, to, pinned: signer.publicKey };
+  const stated = await ownKey(ctx);
+  const wanted = { objects, handle: config.handle, mesh: config.mesh.id, accepted, to, pinned: stated };
   const verdict = await verifyAdvance(wanted);
   if (verdict.kind === 'behind') return null;
-  if (verdict.kind === 'advance' && verdict.machine.store === config.store) {
+  const isOurs = verdict.kind === 'advance' && verdict.machine.store === config.store;
+  if (isOurs && (await key.holds(verdict.machine.key))) {
     const took = await takeBack(mesh, { accepted, to });
     // Another process of this store came first; the next look tells the rest.
     if (took && accepted !== null) await suspectCopy(ctx, to);
@@ -44,11 +47,32 @@ export async function reconcileOwn(ctx: RoundContext, to: Oid): Promise<Rejected
   const why = verdict.kind === 'reject' ? verdict.message : 'it names another store';
   const found = await soundMachine(ctx, to);
   if (found === null) return foreign(ctx, to, why);
-  if (found.store !== config.store || found.key !== signer.publicKey) return anotherStore(ctx, to, found, why);
+  if (found.store === config.store && (isOurs || (await changedKeys(ctx, stated, found)))) {
+    return foreign(ctx, to, keysOf(found).includes(stated) ? lacksKey : rotatedApart);
+  }
+  if (found.store !== config.store || found.key !== stated) return anotherStore(ctx, to, found, why);
   const refusal = accepted === null ? why : await takeTogether(ctx, { to, ours: accepted });
   if (refusal !== null) return foreign(ctx, to, refusal);
   await suspectCopy(ctx, to);
   return null;
+}
+
+const lacksKey =
+  'its key was rotated there, and this store was put back from before that: put mesh/key back from a later backup, or join under another handle';
+const rotatedApart =
+  'its key was rotated here and other commits were made there: what an old key signed cannot be made anew';
+
+/** The key that the own branch states; that of the file where there is no branch. */
+async function ownKey({ mesh }: RoundContext): Promise<string> {
+  const { branches, store } = mesh;
+  return (await branches.get(branches.own))?.machine?.key ?? store.signer.publicKey;
+}
+
+/** Whether the key was rotated on one side of a fork: nobody can sign anew what an old key signed. */
+async function changedKeys({ mesh }: RoundContext, stated: string, found: MachineRecord): Promise<boolean> {
+  if (found.key === stated) return false;
+  const { machine } = await mesh.branches.ownBranch();
+  return keysOf(found).includes(stated) || (machine !== null && keysOf(machine).includes(found.key));
 }
 
 /** The remote has nothing of the own branch that is not this store's: what was found there before is settled. */
@@ -84,6 +108,7 @@ async function takeTogether(ctx: RoundContext, { to, ours }: { to: Oid; ours: Oi
     }
     // Whatever is on the branch has its number before the branch is another one.
     await journalOwnBranch(mesh.store, own, mesh.clock.now());
+    await mesh.store.key.settle(own.machine?.key ?? null);
     const made = await replayCommits(mesh.store, { commits, onto: to, now: mesh.clock.now() });
     // Do not reorder: the commits that are replaced are kept, and what the journal says of them is right, before the
     // branch moves. What a crash leaves is done again.
@@ -101,12 +126,13 @@ async function takeTogether(ctx: RoundContext, { to, ours }: { to: Oid; ours: Oi
   });
 }
 
-async function verifyFrom({ mesh }: RoundContext, base: Oid, to: Oid): Promise<Reject | null> {
-  const { config, objects, signer } = mesh.store;
-  const wanted = { handle: config.handle, mesh: config.mesh.id, pinned: signer.publicKey };
+async function verifyFrom(ctx: RoundContext, base: Oid, to: Oid): Promise<Reject | null> {
+  const { mesh } = ctx;
+  const { config, objects } = mesh.store;
+  const wanted = { handle: config.handle, mesh: config.mesh.id, pinned: await ownKey(ctx) };
   const plan = await planAdvance({ objects, ...wanted, accepted: base, to });
   if (plan.kind === 'reject') return plan;
-  return plan.kind === 'advance' ? verifyCommits(objects, plan.commits, signer.publicKey) : null;
+  return plan.kind === 'advance' ? verifyCommits(objects, plan.commits) : null;
 }
 
 /** Whether other machines may have taken in what would be made anew. */
@@ -142,7 +168,7 @@ async function soundMachine({ mesh }: RoundContext, tip: Oid): Promise<MachineRe
   try {
     const machine = await readMachine(objects, await objects.commit(tip));
     if (machine.handle !== config.handle || machine.mesh !== config.mesh.id) return null;
-    return (await verifyCommits(objects, [tip], machine.key)) === null ? machine : null;
+    return (await verifyTip(objects, tip, machine)) === null ? machine : null;
   } catch (error) {
     if (error instanceof MeshError) return null;
     throw error;

@@ -3,6 +3,8 @@ import type { MembershipResult, Oid, Store } from '@git-mesh/core';
 import { announce, readOnlyWarning } from './announce.js';
 import type { JoinOptions } from './contract.js';
 import { firstRound, originState } from './first-round.js';
+import { keysOfStore } from './given-key.js';
+import type { GivenKey } from './given-key.js';
 import { discover, membershipResult, meshPrefix, noMeshThere } from './membership.js';
 import type { SetupRemote } from './remotes.js';
 import { hasRemote, meshExists, ownCharter, remotesOf, standing } from './standing-store.js';
@@ -13,7 +15,12 @@ import { hasRemote, meshExists, ownCharter, remotesOf, standing } from './standi
  * @throws MeshError `mesh_exists` where nothing is left to finish or the store is something else, `handle_taken` where
  * another machine took the handle before this one could.
  */
-export async function rejoin(options: JoinOptions, store: Store, remote: SetupRemote): Promise<MembershipResult> {
+export async function rejoin(
+  options: JoinOptions,
+  store: Store,
+  remote: SetupRemote,
+  { key }: GivenKey,
+): Promise<MembershipResult> {
   options.onProgress?.(`looking at ${remote.shown}`);
   const { refs } = await discover(remote.transport, remote.shown);
   if (meshPrefix({ refs }) === null) throw noMeshThere(remote.shown);
@@ -24,6 +31,12 @@ export async function rejoin(options: JoinOptions, store: Store, remote: SetupRe
     );
   }
   refuseOther(options, store, remote);
+  if (key !== undefined && !(await keysOfStore(store)).includes(key.publicLine)) {
+    throw meshExists(
+      `${standing(store)}, with another key than that of --key: give another --dir to join with it.`,
+      store,
+    );
+  }
   const there = refs.get(store.branch) ?? null;
   const before = await originState(options);
   const complete = (before?.last_ok_at ?? null) !== null;

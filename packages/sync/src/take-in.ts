@@ -4,7 +4,7 @@ import type { JoinOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { noMeshThere } from './membership.js';
 import { fetchLimits } from './remote-context.js';
-import { fetchHistory } from './history.js';
+import { bringBeforeRotations, fetchHistory } from './history.js';
 import { fetchFrom } from './remote-fetch.js';
 import type { SetupRemote } from './remotes.js';
 import { setupContext } from './setup-context.js';
@@ -40,6 +40,7 @@ export async function takeIn(
     await withHeartbeat(options.onProgress, 'fetching the mesh and checking it', async () => {
       // The tips hold all that is live, and tell how long the histories are.
       await fetchFrom({ ...ctx, depth: 1 }, []);
+      if (await bringBeforeRotations(ctx)) await fetchFrom({ ...ctx, depth: 1 }, []);
       const older = (await mesh.branches.edges()).reduce((sum, edge) => sum + edge.older, 0);
       if (older > (options.historyUpTo ?? wholeUpTo)) return;
       const { problems } = await fetchHistory(ctx, { commitsAtOnce: infiniteDepth });

@@ -147,6 +147,14 @@ export const operations: Readonly<Record<string, Operation>> = {
     isDone: async (world) => !(await inbox(world, world.studio, 'boss')).includes('not read here'),
     acks: 'not read here',
   },
+  'rotate-key': {
+    once: true,
+    run: (world) => world.call(world.studio, (api, call) => api.rotateKey({ confirm: true }, call)),
+    isDone: (world) => {
+      const yaml = stockGit(['--git-dir', world.studio, 'show', `${tipIn(world.studio, 'studio')}:machine.yaml`]);
+      return Promise.resolve(once(yaml.split('signature:').length - 1));
+    },
+  },
   'fetch, advance, journal, receipt': {
     prepare: newsFromLab,
     run: (world) => world.sync(world.studio),

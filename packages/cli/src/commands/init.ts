@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import type { Cli } from '../cli.js';
 import { defined } from '../defined.js';
@@ -9,6 +10,7 @@ interface InitFlags {
   remote?: string;
   machine?: string;
   label?: string;
+  key?: string;
   policy?: 'open' | 'roster';
   refPrefix?: string;
   allowPublic?: boolean;
@@ -26,6 +28,7 @@ export function registerInit(program: Command, cli: Cli): void {
     .option('--remote <url>', 'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL')
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
+    .option('--key <file>', 'an Ed25519 private key to sign with, which is copied (default: a new one)')
     .addOption(new Option('--policy <policy>', 'who counts as a member').choices(['open', 'roster']))
     .option('--ref-prefix <prefix>', 'where the branches live (default: refs/heads/mesh/)')
     .option('--allow-public', 'the repository may be one that everyone can read')
@@ -50,6 +53,7 @@ export function registerInit(program: Command, cli: Cli): void {
             remote: flags.remote === undefined ? undefined : absoluteRemote(flags.remote, runtime.cwd()),
             machine: flags.machine,
             label: flags.label,
+            keyFile: flags.key === undefined ? undefined : resolve(runtime.cwd(), flags.key),
             policy: flags.policy,
             refPrefix: flags.refPrefix,
             allowPublic: flags.allowPublic,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.js';
 import { defined } from '../defined.js';
@@ -8,6 +9,7 @@ import { absoluteRemote } from '../remote-location.js';
 interface JoinFlags {
   machine?: string;
   label?: string;
+  key?: string;
   allowPublic?: boolean;
 }
 
@@ -25,6 +27,7 @@ export function registerJoin(program: Command, cli: Cli): void {
     )
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
+    .option('--key <file>', 'an Ed25519 private key to sign with, which is copied (default: a new one)')
     .option('--allow-public', 'the repository may be one that everyone can read')
     .addHelpText(
       'after',
@@ -47,6 +50,7 @@ export function registerJoin(program: Command, cli: Cli): void {
           ...defined({
             machine: flags.machine,
             label: flags.label,
+            keyFile: flags.key === undefined ? undefined : resolve(runtime.cwd(), flags.key),
             allowPublic: flags.allowPublic,
             onProgress: call.onProgress,
           }),

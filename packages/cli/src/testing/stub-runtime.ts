@@ -92,6 +92,8 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
     'trace',
     'status',
     'doctor',
+    'leave',
+    'rotateKey',
   ];
   const api = {
     ...Object.fromEntries(names.map((name) => [name, useCase(name)])),

@@ -41,6 +41,7 @@ export const agentsView: Render<AgentsResult> = (result, context) => {
   const machines = result.machines.map((machine) => {
     const notes = [
       machine.handle === result.machine ? 'this machine' : `seen ${relativeTime(machine.last_seen_at, nowMs)}`,
+      machine.left_at === undefined ? null : style.dim('left'),
       machine.label === null ? null : visible(machine.label, 60),
       machine.verified === 'unverified' && machine.handle !== result.machine ? style.yellow('unverified') : null,
     ].filter((note) => note !== null);

@@ -1,5 +1,6 @@
 import type {
   AgentsResult,
+  CheckinDone,
   CheckinResult,
   InboxResult,
   MembershipResult,
@@ -15,7 +16,9 @@ import { checkinView } from './checkin.js';
 import { doctorView } from './doctor.js';
 import { inboxView } from './inbox.js';
 import { logLine } from './log.js';
+import { leaveView } from './leave.js';
 import { membershipView } from './membership.js';
+import { rotateKeyView } from './rotate-key.js';
 import { sendView } from './send.js';
 import { sentView } from './sent.js';
 import { statusView } from './status.js';
@@ -183,6 +186,32 @@ describe('what people read', () => {
     ];
     expect(doctorView({ ok: false, problems }, context).text).toBe(
       '1 problem:\n✗ bad_file [mallory presence/x.yaml]: broken\n  fix: ask them',
+    );
+  });
+});
+
+describe('keys and leaving', () => {
+  const machine = 'studio' as MembershipResult['machine'];
+  it('says what a rotation did, and what it would do', () => {
+    const next = 'Nothing has changed. Call agent_mesh_rotate_key again with confirm: true to make a new key.';
+    const done = rotateKeyView({ preview: false, machine, key: 'SHA256:new', previous: 'SHA256:old' }, context);
+    expect(done.text).toBe('The key of studio is SHA256:new now.\nWhat SHA256:old signs from now on is not accepted.');
+    expect(rotateKeyView({ preview: true, machine, key: null, previous: 'SHA256:old', next }, context).text).toBe(
+      'Would make a new key for studio, whose key is SHA256:old.\n' +
+        'Nothing has changed. Run it again without --dry-run to make a new key.',
+    );
+  });
+
+  it('says who is checked out by leaving', () => {
+    const qa = 'qa' as CheckinDone['agent_id'];
+    expect(leaveView({ preview: false, machine, agents: [qa] }, context).text).toBe(
+      'studio has left the mesh; checked out qa.',
+    );
+    expect(leaveView({ preview: true, machine, agents: [qa] }, context).text).toBe(
+      'studio would leave the mesh; that checks out qa.',
+    );
+    expect(leaveView({ preview: true, machine, agents: [] }, context).text).toBe(
+      'studio would leave the mesh; no agent is checked in.',
     );
   });
 });

@@ -4,7 +4,7 @@ import { list, mapping, nullable, optional, recordFile, text } from './record-sc
 import type { MachineRecord } from './records.js';
 
 /** Keys that a machine can have had: each is checked when its branch is first seen. */
-const maxPreviousKeys = 100;
+export const maxPreviousKeys = 100;
 const signatureField: Field<string> = text('an Ed25519 signature in base64', (value): value is string =>
   /^[A-Za-z0-9+/]{86}==$/.test(value),
 );

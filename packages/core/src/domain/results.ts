@@ -66,6 +66,8 @@ export interface MachineView {
   label: string | null;
   last_seen_at: IsoTime | null;
   verified: Verified;
+  /** Only of a machine that left the mesh, which is shown on request. */
+  left_at?: IsoTime;
 }
 export interface AgentsResult {
   machine: Handle;

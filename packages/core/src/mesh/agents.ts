@@ -10,6 +10,7 @@ import { noteActivityAlone } from './activity.js';
 import type { Branch } from './branches.js';
 import { founderKey } from './charter.js';
 import type { MeshContext } from './context.js';
+import { leftAt } from './left.js';
 import { judgedFreezes, skewOf } from './machine-clocks.js';
 import { seenPresence } from './seen-presence.js';
 import { liveSession } from './sessions.js';
@@ -23,11 +24,14 @@ export async function agents(ctx: MeshContext, input: unknown, call: CallOptions
   const found: AgentView[] = [];
   const machines: MachineView[] = [];
   for (const branch of await ctx.branches.all()) {
+    const left = leftAt(branch);
+    if (left !== null && !includeStale) continue;
     machines.push({
       handle: branch.handle,
       label: branch.machine?.label ?? null,
       last_seen_at: toIso(await lastSeen(branch)),
       verified: await ctx.branches.verified(branch, founder),
+      ...(left === null ? {} : { left_at: left }),
     });
     found.push(...(await agentsOn(ctx, branch)).filter((view) => includeStale || view.alive));
   }
@@ -50,6 +54,8 @@ export async function agents(ctx: MeshContext, input: unknown, call: CallOptions
 
 /** All agents that a branch has a record of. Here, one whose session is over is not alive whatever its record says. */
 export async function agentsOn(ctx: MeshContext, branch: Branch): Promise<AgentView[]> {
+  // Whatever its tip still shows.
+  if (leftAt(branch) !== null) return [];
   const now = ctx.clock.now();
   if (branch.handle !== ctx.branches.own) {
     return (await seenPresence(ctx, branch)).map((record) => agentView(record, branch.handle, now, null));

@@ -1,6 +1,7 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
 import { isAgent } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
+import { keysOf } from '../domain/key-chain.js';
 import { branchRef, handleOfRef, parsePath, presencePath } from '../domain/layout.js';
 import { decodeMachine } from '../domain/machine.js';
 import { decodePresence } from '../domain/presence-record.js';
@@ -136,7 +137,9 @@ export class Branches {
     if (branch.handle === this.own) return 'signed';
     const pinned = (await this.#store.local.pins()).get(branch.handle);
     if (pinned === undefined) return 'unverified';
-    return pinned === founderKey ? 'signed' : 'first-seen';
+    // The charter names the key that the founder had then.
+    const keys = branch.machine === null ? [pinned] : keysOf(branch.machine);
+    return founderKey !== null && keys.includes(founderKey) && keys.includes(pinned) ? 'signed' : 'first-seen';
   }
 
   async #at(handle: Handle, tip: Oid): Promise<Branch> {

@@ -78,7 +78,7 @@ export async function examineOwnBranch(ctx: MeshContext): Promise<Problem[]> {
   const { store, branches, clock } = ctx;
   const problems: Problem[] = [];
   const own = await branches.ownBranch();
-  if (own.machine !== null && own.machine.key !== store.signer.publicKey) {
+  if (own.machine !== null && !(await store.key.holds(own.machine.key))) {
     problems.push({
       kind: 'key_mismatch',
       path: 'mesh/key',

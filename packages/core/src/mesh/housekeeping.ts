@@ -10,6 +10,7 @@ import type { PresenceRecord } from '../domain/records.js';
 import type { MessageEntry } from '../store/ports.js';
 import { ownMessagesInTip, staleAcks } from './in-tip.js';
 import type { MeshContext } from './context.js';
+import { writesNothing } from './left.js';
 import { stateMissingReceipts } from './receipts.js';
 import { dueRenewals, renewalFiles } from './renewals.js';
 import { lastActivityOf, numberBefore } from './sessions.js';
@@ -38,7 +39,7 @@ interface Leaving {
  * the history; the end of a message that nobody read is a commit of its own. Makes no commit where nothing is due.
  */
 export async function housekeeping(ctx: MeshContext): Promise<void> {
-  if ((await ctx.store.ownership.held()) !== null) return;
+  if (await writesNothing(ctx)) return;
   // Decided without the lock, which an idle machine should not take every few seconds.
   await stateMissingReceipts(ctx);
   const branch = await ctx.branches.ownBranch();
@@ -55,7 +56,7 @@ export async function housekeeping(ctx: MeshContext): Promise<void> {
 
 /** Publishes the renewals that are due, and nothing else; nothing at all where this store does not write. */
 export async function renew(ctx: MeshContext): Promise<void> {
-  if ((await ctx.store.ownership.held()) !== null) return;
+  if (await writesNothing(ctx)) return;
   await locked(ctx, (state) => commitRenewals(ctx, state));
 }
 

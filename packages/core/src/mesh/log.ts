@@ -1,48 +1,24 @@
-import { parseCommitMessage } from '../domain/commit-message.js';
 import type { ParsedCommitMessage } from '../domain/commit-message.js';
 import type { CommitObject } from '../domain/git-object.js';
 import { agentKey, isAgent, isAgentId, toIso } from '../domain/ids.js';
-import type { AgentId, Handle, Oid } from '../domain/ids.js';
+import type { AgentId, Handle } from '../domain/ids.js';
 import { parseLogInput } from '../domain/inputs.js';
 import type { LogInput } from '../domain/inputs.js';
-import { charterRef } from '../domain/layout.js';
 import type { AuditEvent, EventLine } from '../domain/results.js';
 import { visibleText } from '../domain/visible-text.js';
-import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import { verifySshSignature } from '../store/ssh-signature.js';
-import { readCharter } from './charter.js';
 import type { MeshContext } from './context.js';
-import type { Edge } from './older-history.js';
-
-/** Where the walk stands on one branch. */
-export interface Head {
-  handle: Handle;
-  key: string | null;
-  oid: Oid;
-  commit: CommitObject;
-  /** How many of its commits in a row were dated before the time asked for. */
-  early?: number;
-}
-
-/**
- * A clock that was wrong for a while dates commits too early, with later ones below them. A branch is left once this many
- * in a row are too early: its whole history would cost the more the older it is.
- */
-const maxEarly = 1_000;
-
-export interface LogOptions {
-  /** Called with each machine's edge that the log came to: what is older is not in this store. */
-  onEdge?: (edge: Edge) => void;
-}
+import { newestFirst } from './newest-first.js';
+import type { WalkOptions, Walked } from './newest-first.js';
 
 /** Every machine's commits as one log, newest first by commit time, each branch in its own order. */
-export async function* log(ctx: MeshContext, input: unknown, options: LogOptions = {}): AsyncGenerator<EventLine> {
+export async function* log(ctx: MeshContext, input: unknown, options: WalkOptions = {}): AsyncGenerator<EventLine> {
   for await (const { line } of matching(ctx, input, options)) yield line;
 }
 
 /** The same with what a picture of it needs to know of each message. */
-export async function* audit(ctx: MeshContext, input: unknown, options: LogOptions = {}): AsyncGenerator<AuditEvent> {
+export async function* audit(ctx: MeshContext, input: unknown, options: WalkOptions = {}): AsyncGenerator<AuditEvent> {
   for await (const { line, said, entry } of matching(ctx, input, options)) {
     const { repo = null, expires_at = null, in_reply_to = null } = entry ?? {};
     yield { ...line, ids: said?.messages ?? [], repo, expires_at, in_reply_to };
@@ -55,16 +31,16 @@ interface Matching {
   entry: MessageEntry | undefined;
 }
 
-async function* matching(ctx: MeshContext, input: unknown, options: LogOptions): AsyncGenerator<Matching> {
+async function* matching(ctx: MeshContext, input: unknown, options: WalkOptions): AsyncGenerator<Matching> {
   const wanted = parseLogInput(input, { now: ctx.clock.now() });
   const journal = await ctx.store.journal.view();
   const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
   let left = wanted.limit ?? Infinity;
-  for await (const { handle, key, oid, commit } of newestFirst(ctx, wanted, options)) {
-    if (wanted.since !== undefined && commit.committer.at < wanted.since) continue;
-    if (wanted.until !== undefined && commit.committer.at > wanted.until) continue;
-    const said = parseCommitMessage(commit.message);
-    const line = eventLine({ handle, key, oid, commit }, said);
+  for await (const commit of newestFirst(ctx, wanted, options)) {
+    const { handle, said } = commit;
+    if (wanted.since !== undefined && commit.commit.committer.at < wanted.since) continue;
+    if (wanted.until !== undefined && commit.commit.committer.at > wanted.until) continue;
+    const line = eventLine(commit);
     const entry = said === null ? undefined : messageOf(journal, said, handle);
     if (entry !== undefined) line.message_id = entry.n;
     if (!matches(line, wanted, entry)) continue;
@@ -75,50 +51,8 @@ async function* matching(ctx: MeshContext, input: unknown, options: LogOptions):
   }
 }
 
-/** The commits of every machine's branch, newest first by commit time, each branch in its own order. */
-export async function* newestFirst(
-  ctx: MeshContext,
-  wanted: Pick<LogInput, 'machine' | 'since'>,
-  { onEdge }: LogOptions,
-): AsyncGenerator<Head> {
-  const edges = await ctx.branches.edges();
-  const heads: Head[] = [];
-  for (const branch of await ctx.branches.all()) {
-    if (wanted.machine !== undefined && branch.handle !== wanted.machine) continue;
-    const commit = await ctx.store.objects.commit(branch.tip);
-    heads.push({ handle: branch.handle, key: branch.machine?.key ?? null, oid: branch.tip, commit });
-  }
-  const charter = await charterHead(ctx);
-  if (charter !== null && (wanted.machine ?? charter.handle) === charter.handle) heads.push(charter);
-  while (heads.length > 0) {
-    const newest = heads.reduce((a, b) => (b.commit.committer.at > a.commit.committer.at ? b : a));
-    yield newest;
-    const [parent] = newest.commit.parents;
-    const index = heads.indexOf(newest);
-    const edge = edges.find(({ commit }) => commit === newest.oid);
-    if (edge !== undefined) onEdge?.(edge);
-    const isEarly = wanted.since !== undefined && newest.commit.committer.at < wanted.since;
-    const early = isEarly ? (newest.early ?? 0) + 1 : 0;
-    if (parent === undefined || edge !== undefined || early >= maxEarly) heads.splice(index, 1);
-    else heads[index] = { ...newest, oid: parent, commit: await ctx.store.objects.commit(parent), early };
-  }
-}
-
-/** The founding of the mesh, as its founder's act; null where the store's copy of the charter cannot be read. */
-async function charterHead({ store }: MeshContext): Promise<Head | null> {
-  const oid = await store.refs.read(charterRef(store.config.ref_prefix));
-  if (oid === null) return null;
-  try {
-    const { founder } = await readCharter(store.objects, oid);
-    return { handle: founder.handle, key: founder.key, oid, commit: await store.objects.commit(oid) };
-  } catch (error) {
-    if (error instanceof MeshError) return null;
-    throw error;
-  }
-}
-
-/** A commit as an event; `said` is its message, null where that is none of a mesh. */
-export function eventLine({ handle, key, oid, commit }: Head, said: ParsedCommitMessage | null): EventLine {
+/** A commit as an event. */
+export function eventLine({ handle, key, oid, commit, said }: Walked): EventLine {
   const [id] = said?.messages ?? [];
   return {
     event: said?.event ?? 'unknown',
@@ -134,9 +68,9 @@ export function eventLine({ handle, key, oid, commit }: Head, said: ParsedCommit
   };
 }
 
-function signatureState(commit: CommitObject, key: string | null): EventLine['signature'] {
+function signatureState(commit: CommitObject, key: string | undefined): EventLine['signature'] {
   if (commit.gpgsig === null) return 'none';
-  if (key === null) return 'bad';
+  if (key === undefined) return 'bad';
   return verifySshSignature({ armoured: commit.gpgsig, data: commit.signedBytes, publicKey: key }) ? 'good' : 'bad';
 }
 

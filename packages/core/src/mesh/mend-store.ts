@@ -1,4 +1,5 @@
 import type { AgentKey, Handle, Oid, RefName } from '../domain/ids.js';
+import { keysOf } from '../domain/key-chain.js';
 import { branchRef, charterRef, handleOfRef } from '../domain/layout.js';
 import { MeshError } from '../errors.js';
 import type { JournalView } from '../store/ports.js';
@@ -23,6 +24,10 @@ interface Findings {
   /** Machines whose branch was accepted here and is gone. */
   gone: readonly Handle[];
   pins: readonly (readonly [Handle, string])[];
+  /** Machines whose accepted branch states a later key than the one pinned for them, with all of its keys. */
+  followed: readonly (readonly [Handle, readonly string[]])[];
+  /** A rotation of the own key was begun and not finished. */
+  key: boolean;
   sessions: readonly AgentKey[];
 }
 
@@ -45,6 +50,8 @@ export async function mendStore(store: Store): Promise<void> {
         await store.local.pinAll(found.pins);
         report(store, true, `the keys of ${found.pins.map(([handle]) => handle).join(', ')} were pinned again`);
       }
+      await store.local.followKeys(found.followed);
+      if (found.key) await store.key.settle((await new Branches(store).get(store.config.handle))?.machine?.key ?? null);
       for (const agent of found.sessions) {
         report(store, await restoreSession(store, agent), `the session of ${agent} is back`);
       }
@@ -98,6 +105,12 @@ async function look(store: Store): Promise<Findings> {
     pins: branches.flatMap(({ handle, machine }) =>
       machine === null || handle === config.handle || pinned.has(handle) ? [] : [[handle, machine.key] as const],
     ),
+    followed: branches.flatMap(({ handle, machine }) => {
+      const chain = machine === null ? [] : keysOf(machine);
+      const at = chain.indexOf(pinned.get(handle) ?? '');
+      return at >= 0 && at < chain.length - 1 ? [[handle, chain] as const] : [];
+    }),
+    key: await store.key.isStaged(),
   };
 }
 

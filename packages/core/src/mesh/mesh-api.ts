@@ -8,6 +8,8 @@ import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
 import { audit, log } from './log.js';
 import { mention } from './mention.js';
+import { leave } from './leave.js';
+import { rotateKey } from './rotate-key.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
 import { status } from './status.js';
@@ -28,6 +30,8 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     unsend: (input, call) => unsend(ctx, input, call),
     trace: (input, options) => trace(ctx, input, options),
     mention: (input) => mention(ctx, input),
+    leave: (input, call) => leave(ctx, input, call),
+    rotateKey: (input, call) => rotateKey(ctx, input, call),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),

@@ -2,6 +2,7 @@ import { parseCommitMessage } from '../domain/commit-message.js';
 import type { CommitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
+import { SigningKeys, keysOf } from '../domain/key-chain.js';
 import { verifySshSignature } from '../store/ssh-signature.js';
 import type { Store } from '../store/store.js';
 import { machineAt } from './machine-at.js';
@@ -53,12 +54,14 @@ async function commitOrNull({ objects }: Store, oid: Oid): Promise<CommitObject 
   }
 }
 
-async function isOwnAndWhole({ config, objects, signer }: Store, oid: Oid): Promise<boolean> {
+async function isOwnAndWhole({ config, objects, key }: Store, oid: Oid): Promise<boolean> {
   try {
-    const { gpgsig, signedBytes, tree } = await objects.commit(oid);
-    const isSigned =
-      gpgsig !== null && verifySshSignature({ armoured: gpgsig, data: signedBytes, publicKey: signer.publicKey });
-    return isSigned && (await machineAt(objects, tree))?.handle === config.handle;
+    const { gpgsig, message, signedBytes, tree } = await objects.commit(oid);
+    const machine = await machineAt(objects, tree);
+    // What it states must be a key to go on with: a rotation's commit may never have become the branch's.
+    if (gpgsig === null || machine?.handle !== config.handle || !(await key.holds(machine.key))) return false;
+    const publicKey = new SigningKeys(keysOf(machine), machine.key).older(parseCommitMessage(message)?.event);
+    return publicKey !== undefined && verifySshSignature({ armoured: gpgsig, data: signedBytes, publicKey });
   } catch (error) {
     if (error instanceof MeshError) return false;
     throw error;

@@ -7,6 +7,7 @@ import type { JournalView } from '../store/ports.js';
 import { keyFingerprint } from '../store/public-key.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { writesNothing } from './left.js';
 import { receiptFor } from './own-receipts.js';
 import { commitChange, eventOf, locked } from './write.js';
 
@@ -23,7 +24,7 @@ export interface Received {
  * Called only where a message for this machine was journaled: receipts never answer receipts.
  */
 export async function commitReceipts(ctx: MeshContext, senders: readonly Received[]): Promise<void> {
-  if (senders.length === 0 || (await ctx.store.ownership.held()) !== null) return;
+  if (senders.length === 0 || (await writesNothing(ctx))) return;
   await locked(ctx, async (state) => {
     const at = toIso(ctx.clock.now());
     const pins = await ctx.store.local.pins();

@@ -3,7 +3,7 @@ import { targetOf } from '../domain/commit-message.js';
 import { sendSummary } from '../domain/commit-summary.js';
 import { laterThan } from '../domain/freeze.js';
 import { agentKey, isHandle, toIso } from '../domain/ids.js';
-import type { AgentId, AgentKey, Handle, Ulid } from '../domain/ids.js';
+import type { AgentId, AgentKey, Handle, IsoTime, Ulid } from '../domain/ids.js';
 import { parseSendInput } from '../domain/inputs.js';
 import type { SendInput } from '../domain/inputs.js';
 import { messagePath } from '../domain/layout.js';
@@ -21,6 +21,7 @@ import { noteActivity } from './activity.js';
 import { aliveAgents } from './agents.js';
 import type { MeshContext } from './context.js';
 import { clearsNothing } from './freeze-clear.js';
+import { leftAt } from './left.js';
 import { liveSession } from './sessions.js';
 import { withdrawnHere } from './withdrawn.js';
 import { commitChange, eventOf, locked } from './write.js';
@@ -119,7 +120,8 @@ async function tryTarget(
     return { to, toAgent: null, recipients };
   }
   const branch = isHandle(to) ? await ctx.branches.get(to) : null;
-  if (branch === null || branch.machine?.left_at !== undefined) return { error: await machineNotFound(ctx, to) };
+  const left = branch === null ? null : leftAt(branch);
+  if (branch === null || left !== null) return { error: await machineNotFound(ctx, to, left) };
   const alive = (await aliveAgents(ctx, branch)).map((view) => view.agent_id);
   if (toAgent === null) return { to: branch.handle, toAgent, recipients: alive };
   const spelled = alive.find((agent) => agentKey(agent) === agentKey(toAgent));
@@ -127,21 +129,21 @@ async function tryTarget(
   return { error: agentNotAlive(branch.handle, toAgent, alive) };
 }
 
-async function machineNotFound(ctx: MeshContext, to: string): Promise<MeshError> {
-  const known = (await ctx.branches.all())
-    .filter((branch) => branch.machine?.left_at === undefined)
-    .map((branch) => branch.handle);
+async function machineNotFound(ctx: MeshContext, to: string, left: IsoTime | null): Promise<MeshError> {
+  const known = (await ctx.branches.all()).filter((branch) => leftAt(branch) === null).map((branch) => branch.handle);
   // As our own output writes a machine and an agent.
   const [both, other] = [/^([^/@]+)\/([^/@]+)$/.exec(to), /^([^/@]+)@([^/@]+)$/.exec(to)];
   const [machine, agent] = both === null ? [other?.[2], other?.[1]] : [both[1], both[2]];
   const meant = known.find((handle) => handle === machine);
   const hint =
     meant === undefined ? '' : ` For the agent ${agent ?? ''} there, give ${meant} as to and the agent as to_agent.`;
+  const name = visibleText(to, { maxLength: 60 });
+  const missing = left === null ? `No machine "${name}" in this mesh.` : `Machine ${name} left the mesh at ${left}.`;
   return new MeshError(
     'machine_not_found',
-    `No machine "${visibleText(to, { maxLength: 60 })}" in this mesh. Known machines: ${known.join(', ')}. ` +
+    `${missing} Known machines: ${known.join(', ')}. ` +
       `Use one of these handles, or * for all machines; agents_list shows who is where.${hint}`,
-    { data: { to: visibleText(to, { maxLength: 60 }), known_handles: known } },
+    { data: { to: name, known_handles: known, ...(left === null ? {} : { left_at: left }) } },
   );
 }
 

@@ -4,6 +4,7 @@ import { agentsOn } from './agents.js';
 import type { MeshContext } from './context.js';
 import { examineOwnership } from './examine-store.js';
 import { examineClocks } from './examine-clocks.js';
+import { examineLeft } from './left.js';
 
 /** What only the sync side knows; given in, so that core needs no transport. */
 export interface SyncFacts {
@@ -36,6 +37,7 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
     problems: [
       ...facts.problems,
       ...(await examineOwnership(ctx)),
+      ...(await examineLeft(ctx)),
       ...(await examineClocks(ctx)),
       ...(await examineWriting(dir, { fs: ctx.store.fs })),
     ],

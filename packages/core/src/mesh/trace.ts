@@ -1,15 +1,15 @@
-import { parseCommitMessage } from '../domain/commit-message.js';
 import type { ParsedCommitMessage } from '../domain/commit-message.js';
 import { parseMessageInput } from '../domain/inputs/message-input.js';
 import type { LogInput } from '../domain/inputs.js';
-import type { Handle, Ulid } from '../domain/ids.js';
+import type { Handle, Oid, Ulid } from '../domain/ids.js';
 import type { EventLine, TraceResult } from '../domain/results.js';
 import { ulidTime } from '../domain/ulid.js';
 import { MeshError } from '../errors.js';
 import { seqOf } from './ancestry.js';
 import type { MeshContext } from './context.js';
-import { eventLine, newestFirst } from './log.js';
-import type { Head, LogOptions } from './log.js';
+import { eventLine } from './log.js';
+import { newestFirst } from './newest-first.js';
+import type { WalkOptions } from './newest-first.js';
 
 /** A clock that is further ahead than this when it makes a message is another's problem to find it by. */
 const clockSlackMs = 86_400_000;
@@ -18,24 +18,21 @@ const clockSlackMs = 86_400_000;
 interface Found {
   line: EventLine;
   said: ParsedCommitMessage;
-  head: Head;
 }
 
 /**
  * Every event of one message, oldest first, from the commits alone, pruned or not: its sending, the first receipt of each
  * machine that covers it, acknowledgements, its end. @throws MeshError `unknown_message`
  */
-export async function trace(ctx: MeshContext, input: unknown, options: LogOptions = {}): Promise<TraceResult> {
+export async function trace(ctx: MeshContext, input: unknown, options: WalkOptions = {}): Promise<TraceResult> {
   const id = await ulidOf(ctx, parseMessageInput('trace', input).id);
   const about: Found[] = [];
   const receipts: Found[] = [];
   const wanted: Pick<LogInput, 'machine' | 'since'> = { machine: undefined, since: ulidTime(id) - clockSlackMs };
-  for await (const head of newestFirst(ctx, wanted, options)) {
-    const said = parseCommitMessage(head.commit.message);
-    if (said === null) continue;
-    const found = { line: eventLine(head, said), said, head };
-    if (said.messages.includes(id)) about.push({ ...found, line: { ...found.line, id } });
-    else if (said.read.length > 0) receipts.push(found);
+  for await (const commit of newestFirst(ctx, wanted, options)) {
+    const { said } = commit;
+    if (said?.messages.includes(id) === true) about.push({ line: { ...eventLine(commit), id }, said });
+    else if (said?.event === 'receipt') receipts.push({ line: eventLine(commit), said });
   }
   const sent = about.find(({ line }) => line.event === 'send');
   if (about.length === 0) {
@@ -68,7 +65,7 @@ async function firstReceipts(ctx: MeshContext, sent: Found, receipts: readonly F
   const first = new Map<Handle, Found>();
   for (const receipt of receipts) {
     const { machine } = receipt.line;
-    if (receipt.line.event !== 'receipt' || (sent.said.to !== '*' && sent.said.to?.split('/')[0] !== machine)) continue;
+    if (sent.said.to !== '*' && sent.said.to?.split('/')[0] !== machine) continue;
     const read = receipt.said.read.find((each) => each.sender === sender);
     if (read !== undefined && (await seqHere(ctx, read.commit)) >= sent.said.seq) first.set(machine, receipt);
   }
@@ -76,6 +73,6 @@ async function firstReceipts(ctx: MeshContext, sent: Found, receipts: readonly F
 }
 
 /** 0 for a commit that is not in this store, which proves nothing. */
-async function seqHere({ store }: MeshContext, commit: Head['oid']): Promise<number> {
+async function seqHere({ store }: MeshContext, commit: Oid): Promise<number> {
   return (await store.objects.has(commit)) ? (seqOf(await store.objects.commit(commit)) ?? 0) : 0;
 }

@@ -8,6 +8,7 @@ import { arrivalsOf, journalOwnBranch } from './arrivals.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
 import { withEntries } from './journal-overlay.js';
+import { refuseLeft } from './left.js';
 import { ridingRenewals } from './renewals.js';
 
 /** The state of the store as one holder of its lock sees it. */
@@ -24,12 +25,14 @@ export interface Change {
 /**
  * Runs `decide` under the store lock, on a journal that has everything of the own branch, so that what a crash left
  * between a commit and its journal entry is mended before anything is decided.
- * @throws MeshError `store_copied`, `handle_conflict`: this store does not write, see {@link Ownership}
+ * @throws MeshError `store_copied`, `handle_conflict`: this store does not write, see {@link Ownership}; `machine_left`
  */
 export async function locked<T>(ctx: MeshContext, decide: (state: Locked) => Promise<T>): Promise<T> {
   return ctx.store.withLock(async () => {
     await ctx.store.ownership.require();
     const branch = await ctx.branches.ownBranch();
+    refuseLeft(branch);
+    await ctx.store.key.settle(branch.machine?.key ?? null);
     const journal = await journalOwnBranch(ctx.store, branch, ctx.clock.now());
     return decide({ branch, journal });
   });

@@ -30,7 +30,7 @@ afterEach(() => folder.remove());
 describe('the key file', () => {
   it('gives the same key back and is readable for its owner alone', async () => {
     const key = MachineKey.generate(random);
-    await writeKey(nodeFs, folder.path, key, { random, comment: 'studio@mesh.invalid' });
+    await writeKey(nodeFs, keyPath(folder.path), key, { random, comment: 'studio@mesh.invalid' });
     expect((await readKey(nodeFs, folder.path)).publicLine).toBe(key.publicLine);
     if (process.platform !== 'win32') expect((await stat(keyPath(folder.path))).mode & 0o777).toBe(0o600);
   });
@@ -38,7 +38,7 @@ describe('the key file', () => {
   it.skipIf(!hasSshKeygen)('is one that ssh-keygen reads, whatever the length of the comment', async () => {
     for (const comment of ['', 'a', 'studio@mesh.invalid', 'x'.repeat(40)]) {
       const key = MachineKey.generate(random);
-      await writeKey(nodeFs, folder.path, key, { random, comment });
+      await writeKey(nodeFs, keyPath(folder.path), key, { random, comment });
       const shown = execFileSync('ssh-keygen', ['-y', '-f', keyPath(folder.path)]).toString();
       expect(shown.trim().split(' ').slice(0, 2).join(' ')).toBe(key.publicLine);
       const listed = execFileSync('ssh-keygen', ['-l', '-f', keyPath(folder.path)]).toString();

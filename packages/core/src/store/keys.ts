@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { RandomBytes } from '../domain/clock.js';
@@ -40,7 +40,11 @@ export class MachineKey {
 
   signer(): Signer {
     const key = { private: this.#private, public: this.#public };
-    return { publicKey: this.publicLine, sign: (data) => signSsh(data, key) };
+    return {
+      publicKey: this.publicLine,
+      sign: (data) => signSsh(data, key),
+      signBytes: (data) => sign(null, data, key.private),
+    };
   }
 
   /** The text of an unencrypted OpenSSH private key file. */
@@ -89,15 +93,17 @@ export class MachineKey {
 }
 
 export const keyPath = (dir: string): string => join(dir, 'mesh', 'key');
+/** The key that is to take its place, while a rotation goes on. */
+export const nextKeyPath = (dir: string): string => join(dir, 'mesh', 'key.next');
 
 /** Durable, readable for its owner alone. */
 export async function writeKey(
   fs: Fs,
-  dir: string,
+  path: string,
   key: MachineKey,
   options: { random: RandomBytes; comment: string },
 ): Promise<void> {
-  await writeDurable(fs, keyPath(dir), Buffer.from(key.toOpenSsh(options)), { mode: 0o600 });
+  await writeDurable(fs, path, Buffer.from(key.toOpenSsh(options)), { mode: 0o600 });
 }
 
 /** @throws MeshError `store_damaged` when the key is missing or is none that we write. */

@@ -131,7 +131,22 @@ export class FileLocalState implements LocalState {
       pins.set(handle, key);
       changed = true;
     }
-    if (!changed) return;
+    if (changed) await this.#putPins(pins);
+  }
+
+  async followKeys(chains: Iterable<readonly [Handle, readonly string[]]>): Promise<void> {
+    const pins = new Map(await this.pins());
+    let changed = false;
+    for (const [handle, chain] of chains) {
+      const [pinned, last] = [pins.get(handle), chain.at(-1)];
+      if (pinned === undefined || last === undefined || pinned === last || !chain.includes(pinned)) continue;
+      pins.set(handle, last);
+      changed = true;
+    }
+    if (changed) await this.#putPins(pins);
+  }
+
+  async #putPins(pins: ReadonlyMap<Handle, string>): Promise<void> {
     const next = Object.fromEntries([...pins].sort(([a], [b]) => (a < b ? -1 : 1)));
     await this.#writeJson('pins.json', next, { durable: true });
   }

@@ -310,6 +310,11 @@ export interface LocalState {
   pin(handle: Handle, key: string): Promise<void>;
   /** As {@link LocalState.pin} for many in one write; on an error none. */
   pinAll(added: Iterable<readonly [Handle, string]>): Promise<void>;
+  /**
+   * Pins the last key of each chain in the place of an earlier one of it; a machine with no key pinned, or with one that is
+   * not of its chain, stays as it is. The caller has proof of the chain. Durable. Only under the store lock.
+   */
+  followKeys(chains: Iterable<readonly [Handle, readonly string[]]>): Promise<void>;
 }
 
 /** What a store knows of itself. */
@@ -330,4 +335,6 @@ export interface Signer {
   /** `ssh-ed25519 AAAA…` */
   readonly publicKey: string;
   sign(data: Uint8Array): string;
+  /** A plain Ed25519 signature (64 bytes), in no SSH envelope. */
+  signBytes(data: Uint8Array): Uint8Array;
 }

@@ -11,12 +11,13 @@ import { errnoOf, isErrno } from './fs.js';
 import { bareConfig } from './git-config.js';
 import { guardedFs } from './guarded-fs.js';
 import { FileJournal } from './journal.js';
-import { MachineKey, readKey, writeKey } from './keys.js';
+import { MachineKey, keyPath, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
 import { writeHead } from './mend-repository.js';
 import { mendPacks, suspectPacks } from './mend-packs.js';
 import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
+import { OwnKey } from './own-key.js';
 import { Ownership } from './ownership.js';
 import type { Journal, LocalState, Objects, Refs, Signer, StoreConfig } from './ports.js';
 import { StoreRefs } from './refs.js';
@@ -58,7 +59,8 @@ export class Store {
   readonly refs: Refs;
   readonly journal: Journal;
   readonly local: LocalState;
-  readonly signer: Signer;
+  /** The machine's key and what takes its place. */
+  readonly key: OwnKey;
   /** Whether this store may write. */
   readonly ownership: Ownership;
   readonly #lock: StoreLock;
@@ -75,7 +77,7 @@ export class Store {
     this.random = deps.random;
     this.logger = deps.logger;
     this.#config = parts.config;
-    this.signer = parts.key.signer();
+    this.key = new OwnKey(fs, dir, parts.key);
     this.objects = new StoreObjects(fs, dir);
     this.refs = new StoreRefs(fs, dir);
     this.journal = new FileJournal(fs, join(dir, 'mesh', 'journal'), parts.config.store);
@@ -138,7 +140,7 @@ export class Store {
       }
       await writeDurable(fs, join(draft, 'config'), Buffer.from(bareConfig));
       await writeHead(fs, draft, make.config);
-      await writeKey(fs, draft, key, { random: deps.random, comment: `${make.config.handle}@mesh.invalid` });
+      await writeKey(fs, keyPath(draft), key, { random: deps.random, comment: `${make.config.handle}@mesh.invalid` });
       await writeConfig(fs, draft, make.config);
       for (const folder of ['objects', 'refs', '.']) await fs.syncFolder(join(draft, folder));
     } catch (error) {
@@ -151,6 +153,11 @@ export class Store {
 
   get config(): StoreConfig {
     return this.#config;
+  }
+
+  /** Signs with the machine's key as it is now. */
+  get signer(): Signer {
+    return this.key.signer;
   }
 
   /** The machine's own branch. */

@@ -31,6 +31,8 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       unsend: () => Promise.reject(new Error('no tool withdraws a message')),
       trace: () => Promise.reject(new Error('no tool traces a message')),
       mention: () => Promise.resolve({ agents: [] }),
+      leave: noted('leave', { preview: false, machine: samples.laptop, agents: [samples.qa] }),
+      rotateKey: noted('rotateKey', { preview: true, machine: samples.laptop, key: null, previous: 'SHA256:…' }),
       status: () => {
         log.push({ name: 'status' });
         return answers.status?.() ?? Promise.resolve(samples.statusResult);

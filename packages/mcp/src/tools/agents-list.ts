@@ -20,9 +20,10 @@ import { quoted } from '../text/quoted.js';
 function machineLines(result: AgentsResult, context: TextContext): string[] {
   return result.machines.map((machine) => {
     const seen = machine.last_seen_at === null ? 'never seen' : `seen ${ageText(machine.last_seen_at, context.nowMs)}`;
+    const left = machine.left_at === undefined ? '' : `, left at ${machine.left_at}`;
     const here = machine.handle === result.machine;
     const label = machine.label === null ? '' : `, label ${quoted(machine.label, context, 80)}`;
-    return `- ${machine.handle}: ${here ? 'this machine' : `${seen}, ${machine.verified}`}${label}`;
+    return `- ${machine.handle}: ${here ? 'this machine' : `${seen}, ${machine.verified}`}${left}${label}`;
   });
 }
 
@@ -44,7 +45,7 @@ export const agentsList: MeshTool<AgentsResult> = {
     'Who is in the mesh: the agents of all machines with role, repo, status and its age, the machines, the freezes in force, and how current all this is (sync). Look here before you message someone, and before you merge or release.',
   inputSchema: inputOf({
     agent_id: described(text, 'Your own agent_id: asking renews your presence.'),
-    include_stale: described(flag, 'true: also agents whose time ran out within the last day.'),
+    include_stale: described(flag, 'true: also agents whose time ran out within the last day, and machines that left.'),
   }),
   outputSchema: outputOf({
     machine: described(text, "This machine's handle."),
@@ -56,6 +57,7 @@ export const agentsList: MeshTool<AgentsResult> = {
           label: textOrNull,
           last_seen_at: textOrNull,
           verified: described(text, 'signed, first-seen or unverified.'),
+          left_at: described(text, 'Only of a machine that left the mesh.'),
         },
         ['handle', 'verified'],
       ),

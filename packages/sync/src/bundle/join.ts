@@ -2,6 +2,8 @@ import { MeshError, Store, charterRef, readCharter, remoteRef } from '@git-mesh/
 import type { MembershipResult, Oid, RefName } from '@git-mesh/core';
 import type { JoinOptions } from '../contract.js';
 import { firstRound } from '../first-round.js';
+import { givenKey, withWarning } from '../given-key.js';
+import type { GivenKey } from '../given-key.js';
 import { beginBranch, configToJoin, membershipResult, meshPrefix, storeDeps } from '../membership.js';
 import { RemoteStates } from '../remote-states.js';
 import { setupContext } from '../setup-context.js';
@@ -20,11 +22,12 @@ import { about, acceptBundle, refsOfMesh, takeInPack } from './take-in.js';
  */
 export async function joinFromBundle(options: JoinOptions, file: string): Promise<MembershipResult> {
   options.onProgress?.(`reading ${file}`);
+  const given = await givenKey(options.keyFile);
   let store: Store;
   try {
     const reader = await BundleReader.open(bundleBytes(file));
     try {
-      store = await found(options, reader);
+      store = await found(options, reader, given);
     } finally {
       await reader.close();
     }
@@ -32,10 +35,10 @@ export async function joinFromBundle(options: JoinOptions, file: string): Promis
     throw about(file, error);
   }
   await firstRound(options);
-  return membershipResult(store, false);
+  return withWarning(membershipResult(store, false), given);
 }
 
-async function found(options: JoinOptions, reader: BundleReader): Promise<Store> {
+async function found(options: JoinOptions, reader: BundleReader, { key }: GivenKey): Promise<Store> {
   const { prerequisites } = reader.header;
   const refs = branchNames(reader.header.refs);
   const there = { refs, capabilities: new Set<string>(), head: null };
@@ -54,7 +57,11 @@ async function found(options: JoinOptions, reader: BundleReader): Promise<Store>
     );
   }
   const config = configToJoin(options, { there, prefix, remote: null });
-  const building = await Store.create(options.dir, { config }, storeDeps(options));
+  const building = await Store.create(
+    options.dir,
+    { config, ...(key === undefined ? {} : { key }) },
+    storeDeps(options),
+  );
   try {
     await takeIn(building.store, { reader, refs: refsOfMesh(prefix, refs), charter }, options);
     await beginBranch(building.store);

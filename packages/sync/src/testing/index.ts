@@ -3,6 +3,7 @@ export { HttpGitServer } from './http-git-server.js';
 export { Peer, remoteMesh, settle } from './remote-mesh.js';
 export type { RemoteMesh } from './remote-mesh.js';
 export { noSshd, Sshd } from './sshd.js';
+export { verifyAdvance } from '../verify.js';
 export { setupContext } from '../setup-context.js';
 export { fetchPart } from '../transport/fetch.js';
 export { readAdvertisement } from '../transport/advertisement.js';

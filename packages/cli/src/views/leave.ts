@@ -1,0 +1,15 @@
+import type { LeaveResult } from '@git-mesh/core';
+import { cliWords } from '../cli-words.js';
+import type { Render } from '../view.js';
+
+export const leaveView: Render<LeaveResult> = (result, { style, visible }) => {
+  const { agents, machine, next, preview } = result;
+  const checkedOut = agents.length === 0 ? 'no agent is checked in' : `checks out ${agents.join(', ')}`;
+  const lines = [
+    preview
+      ? `${style.bold(machine)} would leave the mesh; ${agents.length === 0 ? checkedOut : `that ${checkedOut}`}.`
+      : `${style.bold(machine)} has left the mesh${agents.length === 0 ? '' : `; checked out ${agents.join(', ')}`}.`,
+    ...(next === undefined ? [] : [visible(cliWords(next), 600)]),
+  ];
+  return { text: lines.join('\n'), kind: preview ? 'answer' : 'confirmation' };
+};
