@@ -153,6 +153,17 @@ export { MachineKey } from './store/keys.js';
 export { checkPublicKey, keyFingerprint } from './store/public-key.js';
 export { sshVerifier, verifySshSignature } from './store/ssh-signature.js';
 export type { SshVerifier } from './store/ssh-signature.js';
+export { admitInvited } from './mesh/admit-invited.js';
+export { inviteProof } from './store/invite-proof.js';
+export {
+  decodeInviteCode,
+  encodeInviteCode,
+  inviteProofText,
+  isInviteCode,
+  requireUnexpired,
+  withoutInviteCodes,
+} from './domain/invite-code.js';
+export type { InviteCode } from './domain/invite-code.js';
 export { Branches, maxRecordBytes } from './mesh/branches.js';
 export type { Branch } from './mesh/branches.js';
 export { commitsBetween, forkPoint, isAncestor, maxCommits, seqOf } from './mesh/ancestry.js';

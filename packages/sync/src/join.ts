@@ -1,10 +1,11 @@
 import { MeshError, Store, parseHandle, shellWord } from '@git-mesh/core';
-import type { MembershipResult } from '@git-mesh/core';
+import type { InviteCode, MembershipResult } from '@git-mesh/core';
 import { announce, readOnlyWarning } from './announce.js';
 import { bundlePath } from './bundle/bundle-file.js';
 import { joinFromBundle } from './bundle/join.js';
 import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
+import { claimOf, invitationIn, requireInvitedMesh, requireInviter, requireOpen, withInvitation } from './invited.js';
 import {
   beginBranch,
   configToJoin,
@@ -36,15 +37,24 @@ export interface Wanted {
  * machine reads only, and says so.
  */
 export async function joinMesh(options: JoinOptions): Promise<MembershipResult> {
+  const invitation = invitationIn(options.url);
+  if (invitation !== null) return joinRemote({ ...options, url: invitation.url }, invitation);
   const bundle = await bundlePath(options.url);
-  if (bundle !== null) return joinFromBundle(options, bundle);
+  return bundle === null ? joinRemote(options, null) : joinFromBundle(options, bundle);
+}
+
+async function joinRemote(options: JoinOptions, invitation: InviteCode | null): Promise<MembershipResult> {
   const { url, dir, env, allowPublic = false } = options;
   if (options.machine !== undefined) parseHandle(options.machine);
   const store = await standingStore(options);
+  // An interrupted join that is finished later was begun in time, and tells so itself.
+  if (invitation !== null && store === null) requireOpen(invitation);
   await admitRemote({ url, dir, env, allowPublic });
   const remote = await setupTransport(url, env);
   try {
-    return store === null ? await joinAnew(options, remote, null) : await rejoin(options, store, remote);
+    return store === null
+      ? await joinAnew(options, remote, { invitation })
+      : await withInvitation(store, await rejoin(options, store, remote));
   } finally {
     await remote.dispose();
   }
@@ -54,7 +64,7 @@ export async function joinMesh(options: JoinOptions): Promise<MembershipResult> 
 export async function joinAnew(
   options: Omit<JoinOptions, 'url'>,
   remote: SetupRemote,
-  wanted: Wanted | null,
+  { wanted = null, invitation = null }: { wanted?: Wanted | null; invitation?: InviteCode | null },
 ): Promise<MembershipResult> {
   for (let attempt = 1; ; attempt++) {
     options.onProgress?.(`looking at ${remote.shown}`);
@@ -70,11 +80,14 @@ export async function joinAnew(
       await takeIn(building.store, remote, {
         ...options,
         there,
-        accept: ({ policy }) => {
+        accept: (charter) => {
+          const { policy } = charter;
+          if (invitation !== null) requireInvitedMesh(invitation, charter, remote.shown);
           if (wanted !== null) requireSame(remote, { asked: wanted.policy, found: policy, what: 'the policy' });
         },
       });
-      await beginBranch(building.store);
+      if (invitation !== null) await requireInviter(building.store, invitation);
+      await beginBranch(building.store, invitation === null ? {} : { invite: claimOf(building.store, invitation) });
       store = await building.publish();
     } catch (error) {
       await building.discard();
@@ -90,8 +103,11 @@ export async function joinAnew(
     }
     const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
     await firstRound(options, made);
-    if (announced.kind === 'done') return membershipResult(store, true);
-    return membershipResult(store, false, readOnlyWarning(store, announced));
+    const result =
+      announced.kind === 'done'
+        ? membershipResult(store, true)
+        : membershipResult(store, false, readOnlyWarning(store, announced));
+    return await withInvitation(store, result);
   }
 }
 

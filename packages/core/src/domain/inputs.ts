@@ -8,6 +8,8 @@ export { parseCheckoutInput } from './inputs/checkout-input.js';
 export type { CheckoutInput } from './inputs/checkout-input.js';
 export { parseInboxInput } from './inputs/inbox-input.js';
 export type { InboxInput } from './inputs/inbox-input.js';
+export { parseInviteInput } from './inputs/invite-input.js';
+export type { InviteInput } from './inputs/invite-input.js';
 export { parseLogInput } from './inputs/log-input.js';
 export type { LogInput } from './inputs/log-input.js';
 export { defaultMessageTtl, messageTtlRange, parseSendInput } from './inputs/send-input.js';

@@ -6,6 +6,7 @@ import { checkout } from './checkout.js';
 import type { MeshContext } from './context.js';
 import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
+import { invite } from './invite.js';
 import { log } from './log.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
@@ -22,6 +23,7 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     ack: (input, call) => ack(ctx, input, call),
     sent: (input, call) => sent(ctx, input, call),
     checkout: (input, call) => checkout(ctx, input, call),
+    invite: (input, call) => invite(ctx, input, call),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),

@@ -1,6 +1,30 @@
-import type { BehindBranch, Hold, ProcessIdentity, RemoteState, SessionState, StorePlace } from './ports.js';
+import type { Handle } from '../domain/ids.js';
+import { isInviteSecret } from '../domain/invite-code.js';
+import type {
+  BehindBranch,
+  Hold,
+  Invitation,
+  ProcessIdentity,
+  RemoteState,
+  SessionState,
+  StorePlace,
+} from './ports.js';
 import type { Check } from './shape.js';
-import { agent, finite, flag, listOf, nullable, oid, oneOf, optional, shaped, text, time, whole } from './shape.js';
+import {
+  agent,
+  finite,
+  flag,
+  handle,
+  listOf,
+  nullable,
+  oid,
+  oneOf,
+  optional,
+  shaped,
+  text,
+  time,
+  whole,
+} from './shape.js';
 
 export const isIdentity: Check<ProcessIdentity> = shaped<ProcessIdentity>({
   pid: whole,
@@ -45,4 +69,16 @@ export const isPlace: Check<StorePlace> = shaped<StorePlace>({
   path: text,
   folder: finite,
   journal: nullable(finite),
+});
+
+const isInvitation: Check<Invitation> = shaped<Invitation>({
+  id: text,
+  secret: (value): value is string => text(value) && isInviteSecret(value),
+  created_at: time,
+  expires_at: time,
+  used: optional(shaped<{ handle: Handle; key: string }>({ handle, key: text })),
+});
+
+export const isInvitationFile: Check<{ invitations: Invitation[] }> = shaped<{ invitations: Invitation[] }>({
+  invitations: listOf(isInvitation),
 });

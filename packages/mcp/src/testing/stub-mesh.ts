@@ -28,6 +28,7 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       ack: noted('ack', { preview: false as const, acked: [11], already_acked: [], unknown: [] }),
       sent: noted('sent', samples.sentResult),
       checkout: noted('checkout', { preview: false, agent_id: samples.qa, machine: samples.laptop }),
+      invite: () => Promise.reject(new Error('no tool invites yet')),
       status: () => {
         log.push({ name: 'status' });
         return answers.status?.() ?? Promise.resolve(samples.statusResult);
