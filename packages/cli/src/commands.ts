@@ -12,6 +12,7 @@ import { registerGuard } from './commands/guard.js';
 import { registerImport } from './commands/import.js';
 import { registerInbox } from './commands/inbox.js';
 import { registerInit } from './commands/init.js';
+import { registerInvite } from './commands/invite.js';
 import { registerJoin } from './commands/join.js';
 import { registerLog } from './commands/log.js';
 import { registerMcp } from './commands/mcp.js';
@@ -31,6 +32,7 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
     register: [
       registerInit,
       registerJoin,
+      registerInvite,
       registerStatus,
       registerDoctor,
       registerSync,
