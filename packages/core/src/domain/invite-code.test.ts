@@ -20,7 +20,7 @@ const sample: InviteCode = {
   key: `SHA256:${'a'.repeat(43)}`,
   id: 'AAAABBBBCCCCDDDD',
   secret,
-  expires: '2026-12-02T10:15:00.000Z' as IsoTime,
+  expires: '2026-12-02T10:15:00.000Z',
 };
 const body = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
