@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MeshError } from '../errors.js';
-import type { Handle, IsoTime, Ulid } from './ids.js';
+import type { Handle, Ulid } from './ids.js';
 import {
   decodeInviteCode,
   encodeInviteCode,
