@@ -12,6 +12,7 @@ import {
   decodeAck,
   decodeCharter,
   decodeCommit,
+  decodeInviteCode,
   decodeMachine,
   decodeMessage,
   decodePresence,
@@ -20,6 +21,7 @@ import {
   encodeAck,
   encodeCharter,
   encodeCommit,
+  encodeInviteCode,
   encodeMachine,
   encodeMessage,
   encodePresence,
@@ -27,6 +29,8 @@ import {
   encodeRoster,
   eventNames,
   formatCommitMessage,
+  inviteProof,
+  inviteProofText,
   isHandle,
   maxFileBytes,
   maxPayloadBytes,
@@ -103,6 +107,16 @@ describe('docs/format.md', () => {
     expect(page.match(/^```/gm)?.length).toBe(2 * (examples.length + plainBlocks));
     expect(messages.length).toBeGreaterThanOrEqual(3);
     expect(commits.length).toBeGreaterThanOrEqual(1);
+  });
+  it('shows an invitation, and the proof that its secret gives', () => {
+    const json = /^`(\{"v":1,.*\})`$/m.exec(page)?.[1] ?? '';
+    const { secret, ...code } = decodeInviteCode(`mesh1.${Buffer.from(json).toString('base64url')}`);
+    expect(Buffer.from(encodeInviteCode({ ...code, secret }).slice(6), 'base64url').toString()).toBe(json);
+    const joined = files.filter(({ body }) => body.includes('\ninvite:')).map(({ body }) => decodeMachine(bytes(body)));
+    expect(joined).toHaveLength(1);
+    for (const record of joined) {
+      expect(record.invite).toEqual({ by: code.by, id: code.id, proof: inviteProof(secret, inviteProofText(record)) });
+    }
   });
   it.each(files)('shows $path of $branch byte for byte', ({ path, branch, body }) => {
     if (branch === '_charter') {

@@ -14,6 +14,7 @@ import { registerHook } from './commands/hook.js';
 import { registerImport } from './commands/import.js';
 import { registerInbox } from './commands/inbox.js';
 import { registerInit } from './commands/init.js';
+import { registerInvite } from './commands/invite.js';
 import { registerJoin } from './commands/join.js';
 import { registerLeave } from './commands/leave.js';
 import { registerLog } from './commands/log.js';
@@ -40,6 +41,7 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
     register: [
       registerInit,
       registerJoin,
+      registerInvite,
       registerStatus,
       registerDoctor,
       registerSync,

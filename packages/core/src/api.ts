@@ -44,6 +44,7 @@ export interface MeshApi {
   leave(input: unknown, call: CallOptions): Promise<M.LeaveResult>;
   /** This machine signs with a new key from then on. */
   rotateKey(input: unknown, call: CallOptions): Promise<M.RotateKeyResult>;
+  invite(input: unknown, call: CallOptions): Promise<M.InviteResult>;
   status(): Promise<R.StatusResult>;
   doctor(): Promise<R.DoctorResult>;
   /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */

@@ -122,6 +122,7 @@ export {
   parseCheckinInput,
   parseCheckoutInput,
   parseInboxInput,
+  parseInviteInput,
   parseLogInput,
   parseSendInput,
   parseSentInput,
@@ -132,6 +133,7 @@ export type {
   CheckinInput,
   CheckoutInput,
   InboxInput,
+  InviteInput,
   LogInput,
   SendInput,
   SentInput,
@@ -157,6 +159,17 @@ export { checkPublicKey, keyFingerprint } from './store/public-key.js';
 export { verifyBytes } from './store/raw-signature.js';
 export { sshVerifier, verifySshSignature } from './store/ssh-signature.js';
 export type { SshVerifier } from './store/ssh-signature.js';
+export { admitInvited } from './mesh/admit-invited.js';
+export { inviteProof } from './store/invite-proof.js';
+export {
+  decodeInviteCode,
+  encodeInviteCode,
+  inviteProofText,
+  isInviteCode,
+  requireUnexpired,
+  withoutInviteCodes,
+} from './domain/invite-code.js';
+export type { InviteCode } from './domain/invite-code.js';
 export { Branches, maxRecordBytes } from './mesh/branches.js';
 export type { Branch } from './mesh/branches.js';
 export { commitsBetween, forkPoint, isAncestor, maxCommits, seqOf } from './mesh/ancestry.js';

@@ -87,7 +87,9 @@ async function found(options: InitOptions, remote: SetupRemote, given: GivenKey)
 
 /** Another machine founded the mesh a moment earlier. */
 async function joinInstead(options: InitOptions, remote: SetupRemote, { config }: Store): Promise<MembershipResult> {
-  const joined = await joinAnew(options, remote, { policy: config.policy, prefix: config.ref_prefix });
+  const joined = await joinAnew(options, remote, {
+    wanted: { policy: config.policy, prefix: config.ref_prefix },
+  });
   const instead = `Another machine founded the mesh in ${remote.shown} at the same moment: this one joined it.`;
   return { ...joined, warning: joined.warning === undefined ? instead : `${instead} ${joined.warning}` };
 }

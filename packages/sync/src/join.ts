@@ -1,11 +1,12 @@
 import { MeshError, Store, parseHandle, shellWord } from '@git-mesh/core';
-import type { MembershipResult } from '@git-mesh/core';
+import type { InviteCode, MembershipResult } from '@git-mesh/core';
 import { announce, readOnlyWarning } from './announce.js';
 import { bundlePath } from './bundle/bundle-file.js';
 import { joinFromBundle } from './bundle/join.js';
 import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
 import { givenKey, withWarning } from './given-key.js';
+import { claimOf, invitationIn, requireInvitedMesh, requireInviter, requireOpen, withInvitation } from './invited.js';
 import {
   beginBranch,
   configToJoin,
@@ -37,17 +38,24 @@ export interface Wanted {
  * machine reads only, and says so.
  */
 export async function joinMesh(options: JoinOptions): Promise<MembershipResult> {
+  const invitation = invitationIn(options.url);
+  if (invitation !== null) return joinRemote({ ...options, url: invitation.url }, invitation);
   const bundle = await bundlePath(options.url);
-  if (bundle !== null) return joinFromBundle(options, bundle);
+  return bundle === null ? joinRemote(options, null) : joinFromBundle(options, bundle);
+}
+
+async function joinRemote(options: JoinOptions, invitation: InviteCode | null): Promise<MembershipResult> {
   const { url, dir, env, allowPublic = false } = options;
   if (options.machine !== undefined) parseHandle(options.machine);
   const given = await givenKey(options.keyFile);
   const store = await standingStore(options);
+  // An interrupted join that is finished later was begun in time, and tells so itself.
+  if (invitation !== null && store === null) requireOpen(invitation);
   await admitRemote({ url, dir, env, allowPublic });
   const remote = await setupTransport(url, env);
   try {
-    if (store !== null) return withWarning(await rejoin(options, store, remote, given), given);
-    return await joinAnew(options, remote, null);
+    if (store === null) return await joinAnew(options, remote, { invitation });
+    return withWarning(await withInvitation(store, await rejoin(options, store, remote, given)), given);
   } finally {
     await remote.dispose();
   }
@@ -57,7 +65,7 @@ export async function joinMesh(options: JoinOptions): Promise<MembershipResult> 
 export async function joinAnew(
   options: Omit<JoinOptions, 'url'>,
   remote: SetupRemote,
-  wanted: Wanted | null,
+  { wanted = null, invitation = null }: { wanted?: Wanted | null; invitation?: InviteCode | null },
 ): Promise<MembershipResult> {
   const given = await givenKey(options.keyFile);
   const key = given.key === undefined ? {} : { key: given.key };
@@ -75,11 +83,14 @@ export async function joinAnew(
       await takeIn(building.store, remote, {
         ...options,
         there,
-        accept: ({ policy }) => {
+        accept: (charter) => {
+          const { policy } = charter;
+          if (invitation !== null) requireInvitedMesh(invitation, charter, remote.shown);
           if (wanted !== null) requireSame(remote, { asked: wanted.policy, found: policy, what: 'the policy' });
         },
       });
-      await beginBranch(building.store);
+      if (invitation !== null) await requireInviter(building.store, invitation);
+      await beginBranch(building.store, invitation === null ? {} : { invite: claimOf(building.store, invitation) });
       store = await building.publish();
     } catch (error) {
       await building.discard();
@@ -96,7 +107,8 @@ export async function joinAnew(
     const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
     await firstRound(options, made);
     const warning = announced.kind === 'done' ? undefined : readOnlyWarning(store, announced);
-    return withWarning(membershipResult(store, announced.kind === 'done', warning), given);
+    const result = await withInvitation(store, membershipResult(store, announced.kind === 'done', warning));
+    return withWarning(result, given);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   parseRefPrefix,
   shellWord,
 } from '@git-mesh/core';
-import type { Handle, MembershipResult, StoreConfig, StoreDeps, Ulid } from '@git-mesh/core';
+import type { Handle, MachineRecord, MembershipResult, StoreConfig, StoreDeps, Ulid } from '@git-mesh/core';
 import type { JoinOptions, OpenOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { newObjects } from './new-objects.js';
@@ -120,9 +120,9 @@ export function configToJoin(
 }
 
 /** The machine's own first commit, and the journal that begins with it. */
-export async function beginBranch(store: Store): Promise<void> {
+export async function beginBranch(store: Store, named: Pick<MachineRecord, 'invite'> = {}): Promise<void> {
   await store.withLock(async () => {
-    await commitMachine(store, clock.now());
+    await commitMachine(store, clock.now(), named);
     await journalOwnBranch(store, await new Branches(store).ownBranch(), clock.now());
   });
 }

@@ -1,4 +1,4 @@
-import { MeshError, visibleText } from '@git-mesh/core';
+import { MeshError, visibleText, withoutInviteCodes } from '@git-mesh/core';
 
 const longest = 500;
 /** More than any message needs; what is longer is not searched. */
@@ -31,6 +31,7 @@ const secrets: readonly (readonly [RegExp, string])[] = [
  */
 export function redact(text: string, options: { maxLength?: number } = {}): string {
   let clean = text.slice(0, searched);
+  clean = withoutInviteCodes(clean);
   for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement);
   const line = clean
     .split(/[\r\n\t]+/)

@@ -1,4 +1,4 @@
-import { branchRef, charterRef, handleOfRef, parseCommitMessage, remoteRef } from '@git-mesh/core';
+import { admitInvited, branchRef, charterRef, handleOfRef, parseCommitMessage, remoteRef } from '@git-mesh/core';
 import type { Handle, MeshContext, Oid, RefName, RemoteState } from '@git-mesh/core';
 import { acceptBranches, inGroups } from './accept.js';
 import { charterHandle, checkCharter } from './charter-check.js';
@@ -71,6 +71,8 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
     }
     if (!rejected.has(config.handle)) await liftHold(ctx);
     const isOver = (): boolean => signal.aborted || performance.now() >= overAt;
+    // Before the checks: who is admitted now is accepted now.
+    await admitInvited(mesh);
     const accepted = await acceptBranches(mesh, others, { limits, isOver });
     for (const entry of accepted.rejected) rejected.set(entry.handle, entry);
     return {

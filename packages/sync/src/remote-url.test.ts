@@ -28,6 +28,7 @@ describe('parseRemoteUrl', () => {
 
   it.each([
     ['', 'empty'],
+    [`/work/here/mesh1.eyJ${'2'.repeat(60)}`, 'git mesh join CODE takes'],
     ['  ', 'empty'],
     ['-x', 'option'],
     ['--upload-pack=touch /tmp/x', 'option'],

@@ -1,4 +1,4 @@
-import { MeshError, housekeeping } from '@git-mesh/core';
+import { MeshError, admitInvited, housekeeping } from '@git-mesh/core';
 import { exchangeWith, lacksOwnTip } from './exchange.js';
 import type { ExchangeDependencies, RoundOptions } from './exchange.js';
 import { journalArrivals } from './journal-arrivals.js';
@@ -13,6 +13,7 @@ export interface RoundDependencies extends ExchangeDependencies {
 /** What is due here, and numbers for what a crash left without. No network. */
 export async function prepare({ mesh, onJournaled }: ExchangeDependencies): Promise<void> {
   await housekeeping(mesh);
+  await admitInvited(mesh);
   await journalArrivals(mesh);
   onJournaled?.();
 }

@@ -18,12 +18,13 @@ export function registerJoin(program: Command, cli: Cli): void {
     .command('join')
     .summary('join a mesh from this machine')
     .description(
-      'Join the mesh in a shared repository or a bundle. This machine gets a store, a key and a branch of its own. ' +
+      'Join the mesh in a shared repository or a bundle, or by an invitation. This machine gets a store, a key and a branch of its own. ' +
         'Run again after it was interrupted, it finishes what is left.',
     )
     .argument(
       '<url>',
-      'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL; or a bundle of the mesh',
+      'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL; or a bundle of the mesh, ' +
+        'or the code that git-mesh invite printed',
     )
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
@@ -34,6 +35,7 @@ export function registerJoin(program: Command, cli: Cli): void {
       examples(
         ['git-mesh join /srv/git/team.git', "join under this host's name"],
         ['git-mesh join /mnt/share/team.git --machine laptop', 'join under another name'],
+        ['git-mesh join mesh1.eyJ2Ij…', 'by an invitation'],
         ['git-mesh join /media/usb/mesh.bundle --machine lab', 'with no repository in reach'],
       ),
     )
@@ -41,12 +43,13 @@ export function registerJoin(program: Command, cli: Cli): void {
       cli.run(command, async (call) => {
         const { runtime } = call;
         const { joinMesh } = await runtime.meshAccess();
+        const { isInviteCode } = await import('@git-mesh/core');
         const result = await joinMesh({
           dir: await call.storeDir(),
           env: runtime.env,
           logger: call.logger,
           hostname: runtime.hostname(),
-          url: absoluteRemote(url, runtime.cwd()),
+          url: isInviteCode(url) ? url : absoluteRemote(url, runtime.cwd()),
           ...defined({
             machine: flags.machine,
             label: flags.label,

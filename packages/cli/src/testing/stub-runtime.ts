@@ -90,6 +90,7 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
     'checkout',
     'unsend',
     'trace',
+    'invite',
     'status',
     'doctor',
     'leave',

@@ -17,6 +17,7 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
     if (verb === 'made' && remote !== undefined) {
       lines.push(`On another machine: git-mesh join ${shellWord(visible(remote.url, 500))}`);
     }
+    if (result.invited !== undefined) lines.push(`  invited ${admissionOf(result.invited)}`);
     // Nobody would see the agent.
     if (!readsOnly) lines.push(`Next: git-mesh checkin <agent>, or add the server to an agent: git-mesh help mcp`);
     const why =
@@ -26,4 +27,12 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
     const warnings = warning !== undefined ? [visible(warning, 2000)] : writable ? [] : [why];
     return { text: lines.join('\n'), kind: 'confirmation', warnings };
   };
+}
+
+function admissionOf({ by, policy, admitted }: NonNullable<MembershipResult['invited']>): string {
+  if (admitted)
+    return policy === 'roster' ? `by ${by}, which has admitted this machine` : `by ${by}, which attests its key`;
+  return policy === 'roster'
+    ? `by ${by}; admission is awaited: until ${by} has synchronised, nobody reads what is sent from here`
+    : `by ${by}, which attests this machine’s key the next time it synchronises`;
 }

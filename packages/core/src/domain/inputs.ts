@@ -9,6 +9,8 @@ export type { CheckoutInput } from './inputs/checkout-input.js';
 export { parseInboxInput } from './inputs/inbox-input.js';
 export type { InboxInput } from './inputs/inbox-input.js';
 export { parseLeaveInput } from './inputs/leave-input.js';
+export { parseInviteInput } from './inputs/invite-input.js';
+export type { InviteInput } from './inputs/invite-input.js';
 export { parseLogInput } from './inputs/log-input.js';
 export type { LogInput } from './inputs/log-input.js';
 export { parseRotateKeyInput } from './inputs/rotate-key-input.js';

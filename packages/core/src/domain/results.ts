@@ -167,6 +167,8 @@ export interface MembershipResult {
   store: string;
   remotes: { name: string; url: string }[];
   writable: boolean;
+  /** Of a join by an invitation: whose, and whether that machine's admission has come back by now. */
+  invited?: { by: Handle; policy: 'open' | 'roster'; admitted: boolean };
   /** What is otherwise than asked for: that this machine reads only, with why and what to do, or joined in place of founding. */
   warning?: string;
 }

@@ -48,8 +48,12 @@ export async function foundCharter(store: Store, at: EpochMillis): Promise<void>
   await refs.update(charterRef(config.ref_prefix), { expected: null, next: present(written.at(-1)) });
 }
 
-/** The machine's first commit: who it is. */
-export async function commitMachine(store: Store, at: EpochMillis): Promise<void> {
+/** The machine's first commit: who it is, and by whose invitation. */
+export async function commitMachine(
+  store: Store,
+  at: EpochMillis,
+  { invite }: Pick<MachineRecord, 'invite'> = {},
+): Promise<void> {
   const { config, signer } = store;
   const record: MachineRecord = {
     format: formatVersion,
@@ -59,6 +63,7 @@ export async function commitMachine(store: Store, at: EpochMillis): Promise<void
     store: config.store,
     key: signer.publicKey,
     joined_at: toIso(at),
+    ...(invite === undefined ? {} : { invite }),
   };
   await commitOnBranch(store, {
     edits: new Map([[machinePath, encodeMachine(record)]]),

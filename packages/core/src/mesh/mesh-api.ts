@@ -10,6 +10,7 @@ import { audit, log } from './log.js';
 import { mention } from './mention.js';
 import { leave } from './leave.js';
 import { rotateKey } from './rotate-key.js';
+import { invite } from './invite.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
 import { status } from './status.js';
@@ -32,6 +33,7 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     mention: (input) => mention(ctx, input),
     leave: (input, call) => leave(ctx, input, call),
     rotateKey: (input, call) => rotateKey(ctx, input, call),
+    invite: (input, call) => invite(ctx, input, call),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),

@@ -10,7 +10,7 @@ import { errnoOf } from './fs.js';
 import type { Fs } from './fs.js';
 import { guardedFs } from './guarded-fs.js';
 import { keyPath, readKey } from './keys.js';
-import { isRemoteState, isSession } from './local-shapes.js';
+import { isInvitationFile, isRemoteState, isSession } from './local-shapes.js';
 import { nodeFs } from './node-fs.js';
 import { isRecord, parseJson } from './shape.js';
 import { lockPath } from './store-lock.js';
@@ -33,6 +33,7 @@ export async function examineFolder(dir: string, { fs: disk = nodeFs }: { fs?: F
     () => examineLock(fs, lockPath(dir), 'mesh/lock'),
     () => pins(fs, dir),
     () => localState(fs, dir),
+    () => invitations(fs, dir),
   ];
   const problems: Problem[] = [];
   for (const check of checks) problems.push(...(await orProblem(check)));
@@ -140,6 +141,20 @@ async function pins(fs: Fs, dir: string): Promise<Problem[]> {
       path: 'mesh/pins.json',
       message: `the keys that were pinned for other machines cannot be read (${bytes.length === 0 ? 'the file is empty' : 'it is no list of handles and keys'})`,
       fix: 'put mesh/pins.json back from a backup; else delete it: each key is pinned again when its branch next moves, so be sure of the remote',
+    },
+  ];
+}
+
+async function invitations(fs: Fs, dir: string): Promise<Problem[]> {
+  const path = 'mesh/invites.json';
+  const bytes = await readIfThere(fs, join(dir, path));
+  if (bytes === null || isInvitationFile(parseJson(bytes))) return [];
+  return [
+    {
+      kind: 'local_state_damaged',
+      path,
+      message: `${path} is damaged and counts as absent: whoever joins by an invitation of this machine that is under way is not admitted`,
+      fix: 'make a new invitation with git mesh invite, which writes the file anew',
     },
   ];
 }

@@ -1,10 +1,22 @@
-import type { BehindBranch, Hold, Mentioned, ProcessIdentity, RemoteState, SessionState, StorePlace } from './ports.js';
+import type { Handle } from '../domain/ids.js';
+import { isInviteSecret } from '../domain/invite-code.js';
+import type {
+  BehindBranch,
+  Hold,
+  Invitation,
+  Mentioned,
+  ProcessIdentity,
+  RemoteState,
+  SessionState,
+  StorePlace,
+} from './ports.js';
 import type { Check } from './shape.js';
 import {
   agent,
   finite,
   flag,
   isRecord,
+  handle,
   listOf,
   nullable,
   oid,
@@ -67,3 +79,14 @@ export const isMentioned: Check<Mentioned[]> = listOf(
     agents: (value): value is Record<string, number> => isRecord(value) && Object.values(value).every(whole),
   }),
 );
+const isInvitation: Check<Invitation> = shaped<Invitation>({
+  id: text,
+  secret: (value): value is string => text(value) && isInviteSecret(value),
+  created_at: time,
+  expires_at: time,
+  used: optional(shaped<{ handle: Handle; key: string }>({ handle, key: text })),
+});
+
+export const isInvitationFile: Check<{ invitations: Invitation[] }> = shaped<{ invitations: Invitation[] }>({
+  invitations: listOf(isInvitation),
+});

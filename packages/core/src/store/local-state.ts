@@ -7,10 +7,12 @@ import type { Logger } from '../logger.js';
 import { makeDurableFolder, readIfThere, writeAtomic, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
-import { isHold, isMentioned, isPlace, isRemoteState, isSession } from './local-shapes.js';
-import type { Hold, LocalState, Mentioned, RemoteState, SessionState, StorePlace } from './ports.js';
+import { isHold, isInvitationFile, isMentioned, isPlace, isRemoteState, isSession } from './local-shapes.js';
+import type { Hold, Invitation, LocalState, Mentioned, RemoteState, SessionState, StorePlace } from './ports.js';
 import type { Check } from './shape.js';
 import { isRecord, parseJson } from './shape.js';
+
+const invitationsFile = 'invites.json';
 
 /** {@link LocalState} as small files in the store's `mesh` folder. A damaged one counts as absent and is logged. */
 export class FileLocalState implements LocalState {
@@ -76,6 +78,15 @@ export class FileLocalState implements LocalState {
 
   async removeRemote(name: string): Promise<void> {
     await this.#remove(remotePath(name));
+  }
+
+  async invitations(): Promise<Invitation[]> {
+    return (await this.#readJson(invitationsFile, isInvitationFile))?.invitations ?? [];
+  }
+
+  async putInvitations(invitations: readonly Invitation[]): Promise<void> {
+    if (invitations.length === 0) await this.#remove(invitationsFile);
+    else await this.#writeJson(invitationsFile, { invitations }, { durable: true, mode: 0o600 });
   }
 
   async hold(): Promise<Hold | null> {
@@ -168,11 +179,15 @@ export class FileLocalState implements LocalState {
     }
   }
 
-  async #writeJson(path: string, value: unknown, { durable }: { durable: boolean }): Promise<void> {
+  async #writeJson(
+    path: string,
+    value: unknown,
+    { durable, ...options }: { durable: false } | { durable: true; mode?: number },
+  ): Promise<void> {
     const full = join(this.#folder, path);
     const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
     await (durable ? makeDurableFolder(this.#fs, dirname(full)) : this.#fs.makeFolder(dirname(full)));
-    await (durable ? writeDurable(this.#fs, full, bytes) : writeAtomic(this.#fs, full, bytes));
+    await (durable ? writeDurable(this.#fs, full, bytes, options) : writeAtomic(this.#fs, full, bytes));
   }
 
   #report(path: string): void {

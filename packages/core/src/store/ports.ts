@@ -278,6 +278,17 @@ export interface StorePlace {
   journal: number | null;
 }
 
+/** An invitation that this machine gave out. The secret never leaves the store but in the code. */
+export interface Invitation {
+  id: string;
+  /** 32 bytes in base64url. */
+  secret: string;
+  created_at: IsoTime;
+  expires_at: IsoTime;
+  /** Whose it became: written before that machine is admitted, so that nobody else ever is by it. */
+  used?: { handle: Handle; key: string };
+}
+
 export interface LocalState {
   session(agent: AgentKey): Promise<SessionState | null>;
   sessions(): Promise<SessionState[]>;
@@ -297,6 +308,10 @@ export interface LocalState {
   removeRemote(name: string): Promise<void>;
   /** Keys pinned on first sight, by handle: `ssh-ed25519 AAAA…`. */
   pins(): Promise<ReadonlyMap<Handle, string>>;
+  /** What this machine gave out and is still of use; empty where it cannot be read. */
+  invitations(): Promise<Invitation[]>;
+  /** Durable, readable for its owner alone. Only under the store lock. */
+  putInvitations(invitations: readonly Invitation[]): Promise<void>;
   hold(): Promise<Hold | null>;
   /** Durable; null lifts it. */
   putHold(hold: Hold | null): Promise<void>;

@@ -33,6 +33,7 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       mention: () => Promise.resolve({ agents: [] }),
       leave: noted('leave', { preview: false, machine: samples.laptop, agents: [samples.qa] }),
       rotateKey: noted('rotateKey', { preview: true, machine: samples.laptop, key: null, previous: 'SHA256:…' }),
+      invite: () => Promise.reject(new Error('no tool invites yet')),
       status: () => {
         log.push({ name: 'status' });
         return answers.status?.() ?? Promise.resolve(samples.statusResult);

@@ -1,0 +1,139 @@
+import { inviteProofText } from '../domain/invite-code.js';
+import type { Handle, Oid } from '../domain/ids.js';
+import { handleOfRef, remoteRefPrefix } from '../domain/layout.js';
+import { MeshError } from '../errors.js';
+import { isInviteProof } from '../store/invite-proof.js';
+import type { Invitation } from '../store/ports.js';
+import { commitAdmission } from './admission.js';
+import { contradiction } from './admission-conflict.js';
+import type { Branch } from './branches.js';
+import type { MeshContext } from './context.js';
+import { isOpen, isUnstated, stillOfUse } from './invitations.js';
+import { machineAt } from './machine-at.js';
+import { locked } from './write.js';
+import type { Locked } from './write.js';
+
+/** A machine that says it was invited by this one. Nothing of it is proven yet. */
+interface Claim {
+  handle: Handle;
+  key: string;
+  id: string;
+  proof: string;
+}
+
+/** Where bundles leave what they brought, beside the remotes. */
+const bundles = '_bundle';
+
+/**
+ * Admits the machines that joined by an invitation of this machine, each invitation once, and finishes what a crash left
+ * between an invitation's use and the admission. Looks at branches that came and were not accepted, too: under the
+ * policy roster they are accepted only now. Cheap where no invitation is out.
+ *
+ * @throws MeshError for what concerns this store: a full disk, a lock that is held.
+ */
+export async function admitInvited(ctx: MeshContext): Promise<void> {
+  const { store, branches, clock } = ctx;
+  const out = await store.local.invitations();
+  if (out.length === 0 || (await store.ownership.held()) !== null) return;
+  const own = await branches.ownBranch();
+  if (own.machine?.left_at !== undefined) return;
+  const claims = out.some((invitation) => invitation.used === undefined && isOpen(invitation, clock.now()))
+    ? await claimsOf(ctx)
+    : [];
+  const isDue =
+    (await anyToAdmit(ctx, { own, claims, out })) ||
+    (await stillOfUse(ctx, own, out)).length < out.length ||
+    (await anyUnstated(ctx, out));
+  if (!isDue) return;
+  // Read again: another process may have admitted meanwhile, and only one at a time does.
+  await locked(ctx, async (before) => {
+    let state = before;
+    let invitations = await store.local.invitations();
+    for (const claim of claims) {
+      const invitation = invitations.find((each) => proves(ctx, claim, each));
+      if (invitation === undefined || !(await isFree(ctx, state.branch, claim))) continue;
+      const used = { handle: claim.handle, key: claim.key };
+      invitations = invitations.map((each) => (each === invitation ? { ...each, used } : each));
+      // Do not reorder: a crash after this leaves an admission to be made up for, the other way round a code that works twice.
+      await store.local.putInvitations(invitations);
+      state = await admit(ctx, state, invitation, used);
+    }
+    for (const invitation of invitations) {
+      if (invitation.used === undefined || !(await isUnstated(ctx, state.branch, invitation))) continue;
+      if (await isFree(ctx, state.branch, invitation.used))
+        state = await admit(ctx, state, invitation, invitation.used);
+      else invitations = invitations.filter((each) => each !== invitation);
+    }
+    const kept = await stillOfUse(ctx, state.branch, invitations);
+    if (kept.length < (await store.local.invitations()).length) await store.local.putInvitations(kept);
+  });
+}
+
+async function admit(
+  ctx: MeshContext,
+  state: Locked,
+  { id }: Invitation,
+  machine: { handle: Handle; key: string },
+): Promise<Locked> {
+  const next = await commitAdmission(ctx, state, machine);
+  ctx.logger.info(`${machine.handle} is admitted: it joined by the invitation ${id} of this machine`);
+  return next;
+}
+
+async function anyToAdmit(
+  ctx: MeshContext,
+  { own, claims, out }: { own: Branch; claims: readonly Claim[]; out: readonly Invitation[] },
+): Promise<boolean> {
+  for (const claim of claims) {
+    if (out.some((invitation) => proves(ctx, claim, invitation)) && (await isFree(ctx, own, claim))) return true;
+  }
+  return false;
+}
+
+async function anyUnstated(ctx: MeshContext, invitations: readonly Invitation[]): Promise<boolean> {
+  const own = await ctx.branches.ownBranch();
+  for (const invitation of invitations) if (await isUnstated(ctx, own, invitation)) return true;
+  return false;
+}
+
+/** Whether this claim may use the invitation: it is open, unused, and the proof is of its secret. */
+function proves(ctx: MeshContext, { id, proof, handle, key }: Claim, invitation: Invitation): boolean {
+  if (invitation.id !== id || invitation.used !== undefined || !isOpen(invitation, ctx.clock.now())) return false;
+  const text = inviteProofText({ mesh: ctx.store.config.mesh.id, handle, key });
+  return isInviteProof(proof, invitation.secret, text);
+}
+
+/** An invitation is for a newcomer: it neither takes over a handle nor brings back who was revoked. */
+async function isFree(ctx: MeshContext, own: Branch, machine: { handle: Handle; key: string }): Promise<boolean> {
+  const why = await contradiction(ctx, own, machine);
+  if (why !== null) ctx.logger.debug(`${machine.handle} is not admitted by its invitation: ${why}`);
+  return why === null;
+}
+
+/** By handle, then by where it was seen. */
+async function claimsOf({ store, branches }: MeshContext): Promise<Claim[]> {
+  const { config, objects, refs } = store;
+  const tips = new Map<string, { handle: Handle; oid: Oid }>();
+  const folders = [...config.remotes.map(({ name }) => name), bundles].map((name) =>
+    remoteRefPrefix(name, config.ref_prefix),
+  );
+  for (const folder of [config.ref_prefix, ...folders]) {
+    for (const { ref, oid } of await refs.list(folder)) {
+      const handle = handleOfRef(folder, ref);
+      if (handle !== null && handle !== branches.own) tips.set(`${handle} ${oid}`, { handle, oid });
+    }
+  }
+  const claims: Claim[] = [];
+  for (const [, { handle, oid }] of [...tips].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    try {
+      const machine = await machineAt(objects, (await objects.commit(oid)).tree);
+      if (machine?.handle !== handle || machine.mesh !== config.mesh.id) continue;
+      const { invite, key } = machine;
+      if (invite?.by === branches.own) claims.push({ handle, key, id: invite.id, proof: invite.proof });
+    } catch (error) {
+      // What cannot be read claims nothing; the fetch and doctor name it.
+      if (!(error instanceof MeshError)) throw error;
+    }
+  }
+  return claims;
+}

@@ -1,0 +1,209 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MeshError, decodeInviteCode, encodeInviteCode, silentLogger } from '@git-mesh/core';
+import type { InviteCode, MembershipResult } from '@git-mesh/core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { initMesh } from './init.js';
+import { joinMesh } from './join.js';
+import { GitFixture } from './testing/git-fixture.js';
+import { Peer } from './testing/remote-mesh.js';
+
+let git = new GitFixture();
+afterEach(() => {
+  git.remove();
+});
+
+const setup = (machine: string): Parameters<typeof initMesh>[0] & { machine: string } => ({
+  dir: git.path(machine),
+  env: process.env,
+  logger: silentLogger,
+  machine,
+  hostname: machine,
+});
+
+/** The clock of the inviter, which stands. */
+let now = 0;
+const clock = { now: () => now };
+const minute = 60_000;
+
+async function founded(policy: 'open' | 'roster' = 'roster'): Promise<Peer> {
+  git = new GitFixture();
+  now = Date.now();
+  await initMesh({ ...setup('studio'), remote: git.bare('team.git'), policy });
+  return Peer.open(git, git.path('studio'), { clock });
+}
+
+async function invited(studio: Peer): Promise<string> {
+  const { code } = await studio.api.invite({ confirm: true }, studio.call());
+  if (code === null) throw new Error('no code came');
+  return code;
+}
+
+const remote = (): string => git.path('team.git');
+const joined = (machine: string, code: string): Promise<MembershipResult> => joinMesh({ ...setup(machine), url: code });
+const admissions = (studio: Peer): string[] =>
+  studio
+    .git('log', '--format=%s', '--grep=^Mesh-Event: roster$', 'refs/heads/mesh/studio')
+    .split('\n')
+    .filter((line) => line !== '');
+const roster = (repository: string, branch = 'studio'): string =>
+  git.git(['-C', repository, 'ls-tree', '-r', '--name-only', `refs/heads/mesh/${branch}`, 'roster/']);
+const stored = (): { invitations: { used?: { handle: string } }[] } =>
+  JSON.parse(readFileSync(git.path('studio', 'mesh', 'invites.json'), 'utf8')) as ReturnType<typeof stored>;
+
+async function failure(work: Promise<unknown>): Promise<MeshError> {
+  try {
+    await work;
+  } catch (error) {
+    expect(error).toBeInstanceOf(MeshError);
+    return error as MeshError;
+  }
+  throw new Error('nothing was thrown');
+}
+
+/** The code with something in it changed, as somebody who carries it could. */
+const altered = (code: string, change: Partial<InviteCode>): string =>
+  encodeInviteCode({ ...decodeInviteCode(code), ...change });
+
+describe('an invitation', () => {
+  it('admits who joins by it, in one round of the inviter that also pushes it, and nobody after that', async () => {
+    const studio = await founded();
+    const code = await invited(studio);
+    if (process.platform !== 'win32') {
+      expect(statSync(git.path('studio', 'mesh', 'invites.json')).mode & 0o777).toBe(0o600);
+    }
+    const { invited: before } = await joined('laptop', code);
+    expect(before).toEqual({ by: 'studio', policy: 'roster', admitted: false });
+    await studio.sync();
+    const [own, statement] = ['laptop:machine.yaml', 'studio:roster/laptop.yaml'].map((file) =>
+      git.git(['-C', remote(), 'show', `refs/heads/mesh/${file}`]),
+    );
+    expect(own).toContain(/^key: .*$/m.exec(statement ?? '')?.[0]);
+    expect(admissions(studio)).toEqual([expect.stringMatching(/^roster admit laptop SHA256:/)]);
+    // As an interrupted join does it again: the remote was never heard of.
+    rmSync(git.path('laptop', 'mesh', 'remotes'), { recursive: true });
+    expect((await joined('laptop', code)).invited).toEqual({ by: 'studio', policy: 'roster', admitted: true });
+    await joined('desk', code);
+    await studio.sync();
+    expect(admissions(studio)).toHaveLength(1);
+    expect(stored().invitations.map(({ used }) => used?.handle)).toEqual(['laptop']);
+    expect(roster(git.path('laptop'), 'laptop')).toBe('');
+    // Once it has ended nothing of it is kept.
+    now += 16 * minute;
+    await studio.sync();
+    expect(() => stored()).toThrow('ENOENT');
+  });
+
+  it('admits nobody with another secret or id, nor after its 15 minutes by the inviter’s clock', async () => {
+    const studio = await founded();
+    const code = await invited(studio);
+    await joined('desk', altered(code, { secret: 'A'.repeat(43) }));
+    await joined('lab', altered(code, { id: 'AAAABBBBCCCCDDDD' }));
+    await studio.sync();
+    expect(admissions(studio)).toEqual([]);
+    expect(stored().invitations[0]?.used).toBeUndefined();
+    await joined('laptop', code);
+    now += 14 * minute;
+    // Another one is under way still.
+    await invited(studio);
+    now += minute;
+    await studio.sync();
+    expect(admissions(studio)).toEqual([]);
+  });
+
+  it('is not joined by where it has ended, or the mesh or the inviter’s key is another; nothing is left', async () => {
+    const studio = await founded();
+    const code = await invited(studio);
+    const { secret, mesh } = decodeInviteCode(code);
+    const cases: [Partial<InviteCode>, string][] = [
+      [{ expires: new Date(now).toISOString() }, 'forbidden'],
+      [{ mesh: `${mesh.slice(0, -1)}${mesh.endsWith('0') ? '1' : '0'}` as typeof mesh }, 'different_mesh'],
+      [{ key: `SHA256:${'A'.repeat(43)}` }, 'forbidden'],
+      [{ by: 'nobody' as InviteCode['by'] }, 'forbidden'],
+      [{ url: '--upload-pack=touch' }, 'invalid_argument'],
+      [{ url: 'ext::sh -c true' }, 'invalid_argument'],
+    ];
+    for (const [change, errorName] of cases) {
+      const error = await failure(joined('laptop', altered(code, change)));
+      expect(error.errorName).toBe(errorName);
+      expect(JSON.stringify([error.message, error.data])).not.toContain(secret);
+      expect(() => statSync(git.path('laptop'))).toThrow('ENOENT');
+    }
+    expect(git.refs(remote()).size).toBe(3);
+  });
+});
+
+describe('a proof', () => {
+  it('that is copied onto another machine, or with its key onto another handle, proves nothing', async () => {
+    const studio = await founded();
+    await joined('laptop', await invited(studio));
+    await joinMesh({ ...setup('thief'), url: remote() });
+    const thief = await Peer.open(git, git.path('thief'));
+    const copied = git.git(['-C', remote(), 'show', 'refs/heads/mesh/laptop:machine.yaml']);
+    const own = thief.git('show', `${thief.store.branch}:machine.yaml`);
+    // The joiner itself is not there to use the invitation up.
+    git.git(['-C', remote(), 'update-ref', '-d', 'refs/heads/mesh/laptop']);
+    const claims = [
+      `${own}\n${copied.slice(copied.indexOf('invite:'))}\n`,
+      `${copied.replace('handle: laptop', 'handle: thief')}\n`,
+    ];
+    for (const claim of claims) {
+      thief.forcePush(remote(), await thief.forge({ tree: thief.treeWith('machine.yaml', claim) }));
+      await studio.sync();
+      expect(`${studio.git('show', 'refs/remotes/origin/mesh/thief:machine.yaml')}\n`).toBe(claim);
+      expect(admissions(studio)).toEqual([]);
+    }
+    expect(stored().invitations[0]?.used).toBeUndefined();
+  });
+
+  it('is of no use for a handle that has another key already', async () => {
+    const studio = await founded('open');
+    await joinMesh({ ...setup('laptop'), url: remote() });
+    await studio.sync();
+    const code = await invited(studio);
+    git.git(['-C', remote(), 'update-ref', '-d', 'refs/heads/mesh/laptop']);
+    await joinMesh({ ...setup('laptop'), dir: git.path('other'), url: code });
+    await studio.sync();
+    expect(admissions(studio)).toEqual([]);
+    expect(stored().invitations[0]?.used).toBeUndefined();
+  });
+});
+
+describe('the inviter', () => {
+  it('admits one machine once where two have the code and two of its processes find them at once', async () => {
+    const studio = await founded();
+    const again = await Peer.open(git, git.path('studio'), { clock });
+    const code = await invited(studio);
+    await joined('laptop', code);
+    await joined('desk', code);
+    await Promise.all([studio.sync(), again.sync(), studio.sync(), again.sync()]);
+    expect(admissions(studio)).toEqual([expect.stringContaining('admit desk')]);
+  });
+
+  it('makes up for an admission that a crash kept from being stated, though the invitation ended meanwhile', async () => {
+    const studio = await founded();
+    await joined('laptop', await invited(studio));
+    const died = new Error('killed');
+    studio.store.objects.write = () => Promise.reject(died);
+    await expect(studio.sync()).rejects.toBe(died);
+    expect(stored().invitations[0]?.used?.handle).toBe('laptop');
+    expect(admissions(studio)).toEqual([]);
+    now += 20 * minute;
+    const later = await Peer.open(git, git.path('studio'), { clock });
+    await later.sync();
+    expect(admissions(later)).toEqual([expect.stringContaining('admit laptop')]);
+    expect(roster(remote())).toBe('roster/laptop.yaml');
+  });
+
+  it('goes on without a damaged list, which doctor names', async () => {
+    const studio = await founded();
+    await joined('laptop', await invited(studio));
+    writeFileSync(join(studio.store.dir, 'mesh', 'invites.json'), '{"invitations":[{"id":');
+    await studio.sync();
+    expect(admissions(studio)).toEqual([]);
+    const { problems } = await studio.api.doctor();
+    expect(problems).toEqual([expect.objectContaining({ kind: 'local_state_damaged', path: 'mesh/invites.json' })]);
+    await invited(studio);
+    expect((await studio.api.doctor()).problems).toEqual([]);
+  });
+});

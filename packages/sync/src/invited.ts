@@ -1,0 +1,97 @@
+import {
+  Branches,
+  MeshError,
+  decodeInviteCode,
+  decodeRoster,
+  inviteProof,
+  inviteProofText,
+  isInviteCode,
+  keyFingerprint,
+  maxRecordBytes,
+  requireUnexpired,
+  rosterPath,
+  visibleText,
+} from '@git-mesh/core';
+import type { Branch, CharterRecord, InviteCode, MachineRecord, MembershipResult, Store } from '@git-mesh/core';
+import { clock } from './system.js';
+
+/** A joiner's side of an invitation. Nothing here puts the code or its secret into a message. */
+
+/** Null for what is a URL or a path. @throws MeshError `invalid_argument`, `format_too_new` */
+export function invitationIn(text: string): InviteCode | null {
+  return isInviteCode(text) ? decodeInviteCode(text) : null;
+}
+
+/** @throws MeshError `forbidden` */
+export function requireOpen(code: InviteCode): void {
+  requireUnexpired(code, clock.now());
+}
+
+/** @throws MeshError `different_mesh` where another mesh is at the remote than the one that the invitation is for. */
+export function requireInvitedMesh(
+  code: InviteCode,
+  { mesh, name }: Pick<CharterRecord, 'mesh' | 'name'>,
+  shown: string,
+): void {
+  if (mesh === code.mesh) return;
+  const quoted = (text: string): string => `"${visibleText(text, { maxLength: 100 })}"`;
+  throw new MeshError(
+    'different_mesh',
+    `The invitation of ${code.by} is for the mesh ${quoted(code.name)}, and ${shown} holds another one, ${quoted(name)}. ` +
+      'Nothing was made here. Ask for a new invitation, by a way on which nobody can have changed it.',
+    { data: { expected: code.mesh, found: mesh } },
+  );
+}
+
+/**
+ * The inviter must be in the mesh with the key that the invitation names: else the repository is not what it was when
+ * the invitation was made, or somebody changed the invitation on its way.
+ * @throws MeshError `forbidden`
+ */
+export async function requireInviter(store: Store, { by, key }: InviteCode): Promise<void> {
+  const inviter = await acceptedBranch(store, by);
+  const found = inviter?.machine ? keyFingerprint(inviter.machine.key) : null;
+  if (found === key) return;
+  const what =
+    found === null
+      ? `the repository has no branch of ${by} that can be believed`
+      : `${by} has the key ${found} there, where the invitation names ${key}`;
+  throw new MeshError(
+    'forbidden',
+    `The invitation of ${by} does not fit the repository that it leads to: ${what}. Nothing was made here. Compare the ` +
+      `fingerprint with the one that git mesh invite prints on ${by}, and ask for a new invitation.`,
+    { data: { by, expected: key, found } },
+  );
+}
+
+/** What a joining machine's `machine.yaml` says of its invitation. */
+export function claimOf(store: Store, { by, id, secret }: InviteCode): NonNullable<MachineRecord['invite']> {
+  const { config, signer } = store;
+  const text = inviteProofText({ mesh: config.mesh.id, handle: config.handle, key: signer.publicKey });
+  return { by, id, proof: inviteProof(secret, text) };
+}
+
+/** The result of a join, with what became of the machine's invitation as far as this store has heard. */
+export async function withInvitation(store: Store, result: MembershipResult): Promise<MembershipResult> {
+  const { config, signer } = store;
+  const by = (await acceptedBranch(store, config.handle))?.machine?.invite?.by;
+  if (by === undefined) return result;
+  const inviter = await acceptedBranch(store, by);
+  const blob = inviter === null ? null : await new Branches(store).file(inviter, rosterPath(config.handle));
+  const admitted = blob !== null && isAdmission(await store.objects.blob(blob, maxRecordBytes), signer.publicKey);
+  return { ...result, invited: { by, policy: config.policy, admitted } };
+}
+
+function isAdmission(bytes: Uint8Array, key: string): boolean {
+  try {
+    const stated = decodeRoster(bytes);
+    return stated.key === key && stated.admitted_at !== undefined;
+  } catch (error) {
+    if (error instanceof MeshError) return false;
+    throw error;
+  }
+}
+
+async function acceptedBranch(store: Store, handle: InviteCode['by']): Promise<Branch | null> {
+  return new Branches(store).get(handle);
+}
