@@ -1,5 +1,6 @@
 import type { ProcessIdentity } from './store/ports.js';
 import type { Edge } from './mesh/older-history.js';
+import type * as M from './domain/membership-results.js';
 import type * as R from './domain/results.js';
 
 /**
@@ -33,6 +34,9 @@ export interface MeshApi {
   ack(input: unknown, call: CallOptions & { allowUlids?: boolean }): Promise<R.AckResult>;
   sent(input: unknown, call: CallOptions): Promise<R.SentResult>;
   checkout(input: unknown, call: CallOptions): Promise<R.CheckoutResult>;
+  admit(input: unknown, call: CallOptions): Promise<M.AdmitResult>;
+  revoke(input: unknown, call: CallOptions): Promise<M.RevokeResult>;
+  keys(): Promise<M.KeysResult>;
   status(): Promise<R.StatusResult>;
   doctor(): Promise<R.DoctorResult>;
   /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */

@@ -1,6 +1,7 @@
 import { MeshError, branchRef, diffTree, isMeshFolder } from '@git-mesh/core';
 import type { Handle, MeshContext, Oid } from '@git-mesh/core';
 import type { Wanted } from './fetch-objects.js';
+import { Gate, acceptedKey } from './gate.js';
 import type { ExchangeLimits } from './remote-context.js';
 import type { Rejected } from './remote-fetch.js';
 import { planAdvance, showsMachine, verifyCommits } from './verify.js';
@@ -28,18 +29,49 @@ export async function acceptBranches(
   tips: readonly Wanted[],
   { limits, isOver }: { limits: ExchangeLimits; isOver: () => boolean },
 ): Promise<Accepted> {
-  const rejected: Rejected[] = [];
   const accepting = new Accepting(mesh, limits, isOver, await mesh.store.local.pins());
-  for (const { handle, oid } of tips) {
-    if (accepting.isSpent) break;
-    const reject = await accepting.branch(handle, oid);
-    if (reject !== null) rejected.push({ handle, tip: oid, kind: reject.problem, message: reject.message });
+  const rejected = new Map<Handle, Rejected>();
+  let left = tips;
+  for (;;) {
+    const moved = accepting.moved;
+    accepting.gate = new Gate(mesh, await mesh.branches.roster());
+    const waiting: Wanted[] = [];
+    for (const wanted of left) {
+      if (accepting.isSpent) break;
+      const { handle, oid } = wanted;
+      const reject = await accepting.branch(handle, oid);
+      rejected.delete(handle);
+      if (reject === null) continue;
+      rejected.set(handle, { handle, tip: oid, kind: reject.problem, message: reject.message });
+      if (reject.problem === 'not_admitted') waiting.push(wanted);
+    }
+    await accepting.flush();
+    // A branch that was accepted may admit another.
+    if (waiting.length === 0 || accepting.moved === moved || accepting.isSpent) break;
+    left = waiting;
   }
-  await accepting.flush();
-  return { rejected, unfinished: accepting.isSpent };
+  if (accepting.moved > 0) await pinUndisputed(mesh);
+  return { rejected: [...rejected.values()], unfinished: accepting.isSpent };
+}
+
+/**
+ * Pins the keys of machines that were seen for the first time, once all of a round is here: what other machines pinned
+ * may be among it. A key that they know otherwise is not pinned, and the accepted tip's own binds.
+ */
+async function pinUndisputed(mesh: MeshContext): Promise<void> {
+  const { branches, store } = mesh;
+  const pins = await store.local.pins();
+  const fresh = (await branches.allAccepted()).filter(({ handle }) => handle !== branches.own && !pins.has(handle));
+  if (fresh.length === 0) return;
+  const conflicts = await branches.conflicts();
+  const undisputed = fresh.flatMap(({ handle, machine }) =>
+    machine === null || conflicts.has(handle) ? [] : [[handle, machine.key] as const],
+  );
+  if (undisputed.length > 0) await store.withLock(() => store.local.pinAll(undisputed));
 }
 
 interface Move {
+  /** Null at first sight. */
   expected: Oid | null;
   next: Oid;
   key: string;
@@ -48,6 +80,9 @@ interface Move {
 class Accepting {
   /** True once something was left over. */
   isSpent = false;
+  /** Branches that were moved so far. */
+  moved = 0;
+  gate: Gate;
   readonly #mesh: MeshContext;
   readonly #limits: ExchangeLimits;
   readonly #isOver: () => boolean;
@@ -58,20 +93,26 @@ class Accepting {
 
   constructor(mesh: MeshContext, limits: ExchangeLimits, isOver: () => boolean, pins: ReadonlyMap<Handle, string>) {
     this.#mesh = mesh;
+    this.gate = new Gate(mesh, null);
     this.#limits = limits;
     this.#isOver = isOver;
     this.#pins = pins;
   }
 
   /** Null where the branch is merely behind, or was accepted as far as it came. */
-  async branch(handle: Handle, to: Oid): Promise<Reject | null> {
+  async branch(handle: Handle, tip: Oid): Promise<Reject | null> {
     const { config, objects, refs } = this.#mesh.store;
     const accepted = await refs.read(branchRef(config.ref_prefix, handle));
-    if (accepted === to) return null;
-    const pinned = this.#pins.get(handle) ?? null;
+    if (accepted === tip) return null;
+    const { to, beyond } = await this.gate.end(handle, { accepted, tip });
+    if (to === null || to === accepted) return beyond;
+    const pinned = this.#pins.get(handle) ?? (await acceptedKey(objects, accepted));
     const plan = await planAdvance({ objects, handle, mesh: config.mesh.id, accepted, to, pinned });
-    if (plan.kind !== 'advance') return plan.kind === 'reject' ? plan : null;
+    if (plan.kind !== 'advance') return plan.kind === 'reject' ? plan : beyond;
     const { machine, commits } = plan;
+    const shut = this.gate.shut(handle, machine);
+    // What asks to be admitted must be signed by the key that it asks with.
+    if (shut !== null) return (await verifyCommits(objects, commits.slice(-1), machine.key)) ?? shut;
     let from = accepted;
     for (let at = 0; at < commits.length; at += this.#limits.commitsAtOnce) {
       // The first step of all is made in any case, or a slow fetch would leave no time for it in any round.
@@ -80,7 +121,7 @@ class Accepting {
         return null;
       }
       const step = commits.slice(at, at + this.#limits.commitsAtOnce);
-      const next = step.at(-1) ?? to;
+      const next: Oid = step.at(-1) ?? to;
       const bad = await verifyCommits(objects, step, machine.key);
       if (bad !== null) return bad;
       this.#checked += step.length;
@@ -90,7 +131,7 @@ class Accepting {
       await this.#move(handle, { expected: from, next, key: machine.key }, step.length);
       from = next;
     }
-    return null;
+    return beyond;
   }
 
   async #move(handle: Handle, move: Move, commits: number): Promise<void> {
@@ -104,10 +145,13 @@ class Accepting {
     if (this.#moves.size === 0) return;
     const { config, local, refs } = this.#mesh.store;
     const moves = [...this.#moves];
+    this.moved += moves.length;
     this.#moves.clear();
     this.#pending = 0;
     await this.#mesh.store.withLock(async () => {
-      await local.pinAll(moves.map(([handle, { key }]) => [handle, key] as const));
+      // At first sight under `open`, others' pins are waited for: see pinUndisputed.
+      const sure = moves.filter(([handle]) => config.policy === 'roster' || this.#pins.has(handle));
+      await local.pinAll(sure.map(([handle, { key }]) => [handle, key] as const));
       await inGroups(moves, refsAtOnce, async ([handle, { expected, next }]) => {
         const ref = branchRef(config.ref_prefix, handle);
         // Another process may have come first with the same or a later tip: then this one is looked at again next time.

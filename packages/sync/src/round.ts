@@ -1,4 +1,5 @@
 import { MeshError, housekeeping } from '@git-mesh/core';
+import { acceptAdmitted } from './accept-admitted.js';
 import { exchangeWith, lacksOwnTip } from './exchange.js';
 import type { ExchangeDependencies, RoundOptions } from './exchange.js';
 import { journalArrivals } from './journal-arrivals.js';
@@ -13,6 +14,7 @@ export interface RoundDependencies extends ExchangeDependencies {
 /** What is due here, and numbers for what a crash left without. No network. */
 export async function prepare({ mesh, onJournaled }: ExchangeDependencies): Promise<void> {
   await housekeeping(mesh);
+  await acceptAdmitted(mesh);
   await journalArrivals(mesh);
   onJournaled?.();
 }

@@ -1,5 +1,5 @@
-import { remoteAdvice, shellWord } from '@git-mesh/core';
-import type { MeshContext, Problem, RemoteState, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
+import { branchRef, remoteAdvice, shellWord } from '@git-mesh/core';
+import type { Handle, MeshContext, Oid, Problem, RemoteState, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
 import { bundleRemote } from './bundle/bundle-transport.js';
 import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';
@@ -56,9 +56,11 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   const remotes = await remoteStatuses(mesh, states);
   const problems: Problem[] = [];
   const { handle: own } = mesh.store.config;
-  const report = (where: string, rejected: RemoteState['rejected'], known: string | null): void => {
+  const report = async (where: string, rejected: RemoteState['rejected'], known: string | null): Promise<void> => {
     for (const { handle, tip, kind, message } of rejected) {
       if (handle === own && kind === known) continue;
+      // Admitted since, and taken in.
+      if (kind === 'not_admitted' && (await accepted(mesh, handle)) === tip) continue;
       problems.push({
         kind,
         machine: handle,
@@ -82,11 +84,15 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
         fix: remoteAdvice(error),
       });
     }
-    report(`on remote ${name}`, rejected, error?.name ?? null);
+    await report(`on remote ${name}`, rejected, error?.name ?? null);
   }
-  report('in an imported bundle', (await states.get(bundleRemote))?.rejected ?? [], null);
+  await report('in an imported bundle', (await states.get(bundleRemote))?.rejected ?? [], null);
   return { worker: worker === null ? null : { state: 'running', ...worker }, remotes, problems };
 }
+
+/** Our own words, read back: the handle was one when it was written. */
+const accepted = ({ store }: MeshContext, handle: string): Promise<Oid | null> =>
+  store.refs.read(branchRef(store.config.ref_prefix, handle as Handle));
 
 const subject = (handle: string): string => (handle === '_charter' ? 'the charter' : `the branch of ${handle}`);
 
@@ -102,6 +108,10 @@ function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; ti
     case 'unsigned':
     case 'foreign_commit':
       return `somebody committed to the branch of ${handle} without git-mesh: ask whoever runs it, and have the branch put back to its last own commit (${look})`;
+    case 'not_admitted':
+      return `ask whoever runs ${handle} for its fingerprint (git mesh keys there); where it is this one, git mesh admit ${handle} admits it`;
+    case 'revoked':
+      return `nothing needs to be done here: have the branch closed to that machine on the remote; git mesh admit ${handle} on the machine that revoked it takes it back`;
     case 'charter_changed':
       return `the mesh goes on with the charter it was founded with; ask whoever has the right to push there who changed it, and have the branch _charter put back (${look})`;
     case 'broken_ref':

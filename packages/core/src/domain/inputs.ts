@@ -14,3 +14,5 @@ export { defaultMessageTtl, messageTtlRange, parseSendInput } from './inputs/sen
 export type { SendInput } from './inputs/send-input.js';
 export { parseSentInput } from './inputs/sent-input.js';
 export type { SentInput } from './inputs/sent-input.js';
+export { parseAdmitInput, parseRevokeInput } from './inputs/membership-input.js';
+export type { AdmitInput, RevokeInput } from './inputs/membership-input.js';

@@ -73,6 +73,8 @@ export interface AgentsResult {
   machines: MachineView[];
   freezes: FreezeView[];
   sync: SyncSummary;
+  /** What is wrong with machines: branches that are not accepted, keys, who counts. Left out where nothing is. */
+  problems?: Problem[];
 }
 
 export interface SendResult {

@@ -77,7 +77,9 @@ async function look(store: Store): Promise<Findings> {
   const view = await journalOrNull(store);
   const damage = view === null ? [] : await journal.damage();
   // All of them are read, not only those without a pin: damage in a tip is found here, and `search` tells of it below.
-  const branches = await new Branches(store).all();
+  const accepted = new Branches(store);
+  const branches = await accepted.allAccepted();
+  const conflicts = await accepted.conflicts();
   const gone: Handle[] = [];
   for (const handle of pinned.keys()) {
     const ref = branchRef(config.ref_prefix, handle);
@@ -96,7 +98,7 @@ async function look(store: Store): Promise<Findings> {
     gone,
     // What was accepted was checked then: its machine.yaml states the key.
     pins: branches.flatMap(({ handle, machine }) =>
-      machine === null || handle === config.handle || pinned.has(handle) ? [] : [[handle, machine.key] as const],
+      machine === null || handle === config.handle || pinned.has(handle) || conflicts.has(handle) ? [] : [[handle, machine.key] as const],
     ),
   };
 }

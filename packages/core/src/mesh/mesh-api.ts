@@ -1,12 +1,15 @@
 import type { MeshApi } from '../api.js';
 import { ack } from './ack.js';
+import { admit } from './admission.js';
 import { agents } from './agents.js';
 import { checkin } from './checkin.js';
 import { checkout } from './checkout.js';
 import type { MeshContext } from './context.js';
 import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
+import { keys } from './keys.js';
 import { log } from './log.js';
+import { revoke } from './revocation.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
 import { status } from './status.js';
@@ -16,12 +19,15 @@ import type { SyncFacts } from './status.js';
 export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): MeshApi {
   return {
     checkin: (input, call) => checkin(ctx, input, call),
-    agents: (input, call) => agents(ctx, input, call),
+    agents: (input, call) => agents(ctx, input, call, facts),
     send: (input, call) => send(ctx, input, call),
     inbox: (input, call) => inbox(ctx, input, call),
     ack: (input, call) => ack(ctx, input, call),
     sent: (input, call) => sent(ctx, input, call),
     checkout: (input, call) => checkout(ctx, input, call),
+    admit: (input, call) => admit(ctx, input, call),
+    revoke: (input, call) => revoke(ctx, input, call),
+    keys: () => keys(ctx),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),
