@@ -118,10 +118,12 @@ async function changedTips(
   return { tips, broken };
 }
 
-/** What was refused because its machine was revoked, and that was taken back. */
+/** What was refused by what members said, who said something else since. */
 export function isOpenAgain(roster: Roster, { handle, kind }: Pick<Rejected, 'handle' | 'kind'>): boolean {
   // Our own words, read back: the handle was one when it was written.
-  return kind === 'revoked' && cutOf(roster, handle as Handle) === null;
+  const machine = handle as Handle;
+  if (kind === 'not_admitted') return roster.ruling.admitted.has(machine);
+  return kind === 'revoked' && cutOf(roster, machine) === null;
 }
 
 /** Git's services tell of a ref whose file is empty or no object id, and of nothing wrong with it. */
