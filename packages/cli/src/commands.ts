@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from './cli.js';
 import { registerAck } from './commands/ack.js';
+import { registerAdmit } from './commands/admit.js';
 import { registerAgents } from './commands/agents.js';
 import { registerCheckin } from './commands/checkin.js';
 import { registerCheckout } from './commands/checkout.js';
@@ -13,10 +14,12 @@ import { registerImport } from './commands/import.js';
 import { registerInbox } from './commands/inbox.js';
 import { registerInit } from './commands/init.js';
 import { registerJoin } from './commands/join.js';
+import { registerKeys } from './commands/keys.js';
 import { registerLog } from './commands/log.js';
 import { registerMcp } from './commands/mcp.js';
 import { registerReclaim } from './commands/reclaim.js';
 import { registerRemote } from './commands/remote.js';
+import { registerRevoke } from './commands/revoke.js';
 import { registerSend } from './commands/send.js';
 import { registerSent } from './commands/sent.js';
 import { registerStatus } from './commands/status.js';
@@ -38,6 +41,7 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
       registerReclaim,
     ],
   },
+  { heading: 'Who belongs to it:', register: [registerKeys, registerAdmit, registerRevoke] },
   { heading: 'Carried by hand:', register: [registerExport, registerImport] },
   { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
   { heading: 'Messages:', register: [registerSend, registerInbox, registerAck, registerSent] },

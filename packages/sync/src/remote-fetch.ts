@@ -109,7 +109,11 @@ async function changedTips(
     const known = before.find((entry) => isOf(entry, handle, oid));
     const seen = (await local.read(remoteRef(ctx.remote.name, config.ref_prefix, handle))) === oid;
     // That it was fetched is no proof that it was decided on: a crash, or a held store, may have come between.
-    if (seen && ((known !== undefined && !isOpenAgain(roster, known)) || (!isCharter && (await isBehind(ctx.mesh, handle, oid))))) continue;
+    if (
+      seen &&
+      ((known !== undefined && !isOpenAgain(roster, known)) || (!isCharter && (await isBehind(ctx.mesh, handle, oid))))
+    )
+      continue;
     if (known !== undefined && !(await objects.has(oid)) && !isToBeAskedAgain(ctx, known)) continue;
     // The charter first: its check comes before the branches'.
     if (isCharter) tips.unshift({ handle, oid });

@@ -245,8 +245,7 @@ test('the keys list everyone, those that wait too, and vouch for none of these t
     ['laptop', 'admitted', 'studio', 'signed'],
     ['studio', 'founder', null, 'signed'],
   ]);
-  const line = (peer: Peer): string =>
-    `${peer.handle}@mesh.invalid namespaces="git" ${peer.store.signer.publicKey}\n`;
+  const line = (peer: Peer): string => `${peer.handle}@mesh.invalid namespaces="git" ${peer.store.signer.publicKey}\n`;
   expect(signers).toBe(line(laptop) + line(studio));
 });
 

@@ -1,5 +1,14 @@
 import { branchRef, remoteAdvice, shellWord } from '@git-mesh/core';
-import type { Handle, MeshContext, Oid, Problem, RemoteState, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
+import type {
+  Handle,
+  MeshContext,
+  Oid,
+  Problem,
+  RemoteState,
+  RemoteStatus,
+  SyncFacts,
+  SyncSummary,
+} from '@git-mesh/core';
 import { bundleRemote } from './bundle/bundle-transport.js';
 import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';

@@ -80,7 +80,10 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
       resolve(answer(results, name));
     });
   };
-  const names = ['checkin', 'agents', 'send', 'inbox', 'ack', 'sent', 'checkout', 'status', 'doctor'];
+  const names = [
+    ...['checkin', 'agents', 'send', 'inbox', 'ack', 'sent', 'checkout', 'status', 'doctor'],
+    ...['admit', 'revoke', 'keys'],
+  ];
   const api = {
     ...Object.fromEntries(names.map((name) => [name, useCase(name)])),
     async *log(input: unknown, { onEdge }: { onEdge?: (edge: Edge) => void } = {}) {

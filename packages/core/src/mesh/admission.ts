@@ -40,7 +40,7 @@ export async function admit(ctx: MeshContext, input: unknown, call: CallOptions)
   if (!wanted.confirm) {
     const next = result.already
       ? `${machine} is admitted with this key already.`
-      : `Nothing has changed. Compare the fingerprint with the one that ${machine} shows, then call agent_mesh_admit again with confirm: true to admit it.`;
+      : `Nothing has changed. Compare the fingerprint with the one that ${machine} shows. Call agent_mesh_admit again with confirm: true to admit it.`;
     return { preview: true, ...result, next };
   }
   return locked(ctx, async (state) => {

@@ -107,11 +107,7 @@ async function fill(
 }
 
 /** Null where the file cannot be read any more: doctor names it, and it hides nothing else. */
-async function inboxMessage(
-  ctx: MeshContext,
-  entry: MessageEntry,
-  key: AgentKey,
-): Promise<InboxMessage | null> {
+async function inboxMessage(ctx: MeshContext, entry: MessageEntry, key: AgentKey): Promise<InboxMessage | null> {
   const now = ctx.clock.now();
   const record = await readMessage(ctx, entry);
   const branch = await ctx.branches.get(entry.sender);

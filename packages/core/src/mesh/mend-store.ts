@@ -98,7 +98,9 @@ async function look(store: Store): Promise<Findings> {
     gone,
     // What was accepted was checked then: its machine.yaml states the key.
     pins: branches.flatMap(({ handle, machine }) =>
-      machine === null || handle === config.handle || pinned.has(handle) || conflicts.has(handle) ? [] : [[handle, machine.key] as const],
+      machine === null || handle === config.handle || pinned.has(handle) || conflicts.has(handle)
+        ? []
+        : [[handle, machine.key] as const],
     ),
   };
 }

@@ -23,8 +23,7 @@ export async function revoke(ctx: MeshContext, input: unknown, call: CallOptions
   if (confirm) await noteActivity(ctx, call, null);
   if (!confirm) {
     const found = await toRevoke(ctx, machine);
-    const next =
-      'Nothing has changed. Call agent_mesh_revoke again with confirm: true to end the belief in this machine there.';
+    const next = 'Nothing has changed. Call agent_mesh_revoke again with confirm: true to believe it no further.';
     return { preview: true, ...found.result, next };
   }
   return locked(ctx, async (state) => {

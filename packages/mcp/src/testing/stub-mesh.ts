@@ -28,6 +28,15 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       ack: noted('ack', { preview: false as const, acked: [11], already_acked: [], unknown: [] }),
       sent: noted('sent', samples.sentResult),
       checkout: noted('checkout', { preview: false, agent_id: samples.qa, machine: samples.laptop }),
+      admit: noted('admit', { preview: false, machine: samples.laptop, key: 'SHA256:x', already: false }),
+      revoke: noted('revoke', {
+        preview: false,
+        machine: samples.laptop,
+        key: 'SHA256:x',
+        through: { seq: 41, commit: samples.commit },
+        binds: 'here' as const,
+      }),
+      keys: () => Promise.resolve({ machine: samples.laptop, policy: 'open', keys: [], allowed_signers: '' }),
       status: () => {
         log.push({ name: 'status' });
         return answers.status?.() ?? Promise.resolve(samples.statusResult);
