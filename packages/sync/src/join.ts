@@ -1,20 +1,12 @@
 import { MeshError, Store, parseHandle, shellWord } from '@git-mesh/core';
 import type { MembershipResult } from '@git-mesh/core';
+import { joinedResult } from './admission-notice.js';
 import { announce, readOnlyWarning } from './announce.js';
 import { bundlePath } from './bundle/bundle-file.js';
 import { joinFromBundle } from './bundle/join.js';
 import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
-import {
-  beginBranch,
-  configToJoin,
-  discover,
-  handleTaken,
-  membershipResult,
-  meshPrefix,
-  noMeshThere,
-  storeDeps,
-} from './membership.js';
+import { beginBranch, configToJoin, discover, handleTaken, meshPrefix, noMeshThere, storeDeps } from './membership.js';
 import { rejoin } from './rejoin.js';
 import { admitRemote } from './remote-admission.js';
 import { setupTransport } from './remotes.js';
@@ -90,8 +82,8 @@ export async function joinAnew(
     }
     const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
     await firstRound(options, made);
-    if (announced.kind === 'done') return membershipResult(store, true);
-    return membershipResult(store, false, readOnlyWarning(store, announced));
+    if (announced.kind === 'done') return joinedResult(store, true);
+    return joinedResult(store, false, readOnlyWarning(store, announced));
   }
 }
 
