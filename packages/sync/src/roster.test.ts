@@ -1,5 +1,6 @@
+import { rmSync } from 'node:fs';
 import { commitOnBranch, encodeRoster, keyFingerprint, rosterPath, toIso } from '@git-mesh/core';
-import type { Handle, InboxMessage } from '@git-mesh/core';
+import type { EventLine, Handle, InboxMessage } from '@git-mesh/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { joinMesh } from './join.js';
 import { Peer, remoteMesh, settle } from './testing/remote-mesh.js';
@@ -32,6 +33,11 @@ const agentsAt = async (peer: Peer): Promise<string[]> =>
   (await peer.api.agents({}, peer.call())).agents.map((agent) => `${agent.agent_id}@${agent.machine}`);
 const received = async (peer: Peer, agent: string): Promise<InboxMessage[]> =>
   (await peer.api.inbox({ agent_id: agent, limit: 100 }, peer.call())).messages;
+async function lines(peer: Peer): Promise<EventLine[]> {
+  const found: EventLine[] = [];
+  for await (const line of peer.api.log({})) found.push(line);
+  return found;
+}
 /** What a person does who writes a statement by other means than the command. */
 const state = (by: Peer, about: Peer): Promise<unknown> =>
   by.store.withLock(() =>
@@ -129,6 +135,19 @@ async function joinLate(): Promise<Peer> {
   return Peer.open(mesh.git, dir);
 }
 
+test('an admission takes in what was fetched before, with no remote in reach', async () => {
+  await desk.send('studio', 'early');
+  await desk.sync();
+  await studio.checkin('boss');
+  await studio.sync();
+  rmSync(mesh.remote, { recursive: true });
+  await admit(studio, 'desk');
+  await studio.sync();
+  expect(await studio.inbox('boss')).toEqual(['early']);
+  const { problems = [] } = await studio.api.agents({}, studio.call());
+  expect(problems.map(({ kind, machine }) => `${kind} ${machine ?? ''}`)).toEqual(['not_admitted laptop']);
+});
+
 test('a key other than the admitted one stays out', async () => {
   await settle([studio]);
   await studio.api.admit({ machine: 'laptop', confirm: true }, studio.call());
@@ -185,6 +204,9 @@ test('a revoked machine is read up to the named commit: what came before stays, 
     const { freezes } = await peer.api.agents({}, peer.call());
     expect([await machines(peer), freezes]).toEqual([['desk signed', 'studio signed'], []]);
     expect(await agentsAt(peer)).toEqual(['qa@desk', 'boss@studio']);
+    const logged = await lines(peer);
+    expect(logged.filter(({ machine, revoked }) => (machine === 'laptop') !== (revoked === true))).toEqual([]);
+    expect(logged.filter(({ machine, event }) => machine === 'laptop' && event === 'send').length).toBe(2);
     // Desk took the revocation and what came after it in at once: of that it merely reads nothing.
     expect(await kinds(peer)).toEqual(peer === studio ? ['revoked laptop'] : []);
     await expect(peer.send('laptop', 'x')).rejects.toThrow(/^laptop was revoked by studio, so nothing was sent/);

@@ -270,6 +270,8 @@ export interface EventLine {
   to?: string;
   type?: MessageType;
   signature: 'good' | 'bad' | 'none';
+  /** Of a machine that was revoked since. */
+  revoked?: true;
 }
 
 export interface GuardResult {

@@ -15,6 +15,9 @@ import { seenPresence } from './seen-presence.js';
 import { liveSession } from './sessions.js';
 import type { SyncFacts } from './status.js';
 
+/** Whoever may push can make any number of branches; status names all of them. */
+const maxProblems = 30;
+
 export async function agents(
   ctx: MeshContext,
   input: unknown,
@@ -39,7 +42,7 @@ export async function agents(
   }
   // What concerns a remote as a whole is told by `sync`.
   const ofMachines = (await facts()).problems.filter(({ machine }) => machine !== undefined);
-  const problems: Problem[] = [...ofMachines, ...(await examineMembership(ctx))];
+  const problems: Problem[] = [...ofMachines, ...(await examineMembership(ctx))].slice(0, maxProblems);
   return {
     machine: ctx.branches.own,
     agents: found,

@@ -20,6 +20,7 @@ interface Head {
   key: string | null;
   oid: Oid;
   commit: CommitObject;
+  revoked?: boolean;
 }
 
 export interface LogOptions {
@@ -33,11 +34,12 @@ export async function* log(ctx: MeshContext, input: unknown, options: LogOptions
   const journal = await ctx.store.journal.view();
   const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
   let left = wanted.limit ?? Infinity;
-  for await (const { handle, key, oid, commit } of newestFirst(ctx, wanted, options)) {
+  for await (const { handle, key, oid, commit, revoked } of newestFirst(ctx, wanted, options)) {
     if (wanted.since !== undefined && commit.committer.at < wanted.since) return;
     if (wanted.until !== undefined && commit.committer.at > wanted.until) continue;
     const said = parseCommitMessage(commit.message);
-    const line = { ...lineOf({ handle, oid, commit, said }), signature: signatureState(commit, key) };
+    const line: EventLine = { ...lineOf({ handle, oid, commit, said }), signature: signatureState(commit, key) };
+    if (revoked === true) line.revoked = true;
     const entry = said === null ? undefined : messageOf(journal, said, handle);
     if (entry !== undefined) line.message_id = entry.n;
     if (!matches(line, wanted, entry)) continue;
@@ -54,7 +56,8 @@ async function* newestFirst(ctx: MeshContext, wanted: LogInput, { onEdge }: LogO
   for (const branch of await ctx.branches.all()) {
     if (wanted.machine !== undefined && branch.handle !== wanted.machine) continue;
     const commit = await ctx.store.objects.commit(branch.tip);
-    heads.push({ handle: branch.handle, key: branch.machine?.key ?? null, oid: branch.tip, commit });
+    const revoked = branch.revoked !== undefined;
+    heads.push({ handle: branch.handle, key: branch.machine?.key ?? null, oid: branch.tip, commit, revoked });
   }
   const charter = await charterHead(ctx);
   if (charter !== null && (wanted.machine ?? charter.handle) === charter.handle) heads.push(charter);
