@@ -1,6 +1,6 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
 import { isAgent } from '../domain/ids.js';
-import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
+import type { AgentKey, EpochMillis, Handle, Oid, RefName } from '../domain/ids.js';
 import { branchRef, charterRef, handleOfRef, parsePath, presencePath } from '../domain/layout.js';
 import { decodeMachine } from '../domain/machine.js';
 import { decodePresence } from '../domain/presence-record.js';
@@ -209,6 +209,16 @@ export class Branches {
     return tips;
   }
 
+  /** Null for a ref that cannot be read, too: that is mended when the store is opened, and hides nothing else. */
+  async #tipOrNull(ref: RefName): Promise<Oid | null> {
+    try {
+      return await this.#store.refs.read(ref);
+    } catch (error) {
+      if (error instanceof MeshError) return null;
+      throw error;
+    }
+  }
+
   async #readable(tips: readonly Tip[]): Promise<Branch[]> {
     const found: Branch[] = [];
     for (const { handle, oid } of tips) {
@@ -232,11 +242,10 @@ export class Branches {
 
   /** Under `open` only the own branch speaks, under `roster` all do. */
   async #rosterAt(tips: readonly Tip[]): Promise<Roster> {
-    const { config, refs } = this.#store;
-    const { policy, handle: own, ref_prefix: prefix } = config;
-    const ownTip = policy === 'open' ? await refs.read(branchRef(prefix, own)) : null;
+    const { policy, handle: own, ref_prefix: prefix } = this.#store.config;
+    const ownTip = policy === 'open' ? await this.#tipOrNull(branchRef(prefix, own)) : null;
     const speaking = policy === 'roster' ? tips : ownTip === null ? [] : [{ handle: own, oid: ownTip }];
-    const charter = await refs.read(charterRef(prefix));
+    const charter = await this.#tipOrNull(charterRef(prefix));
     const key = [policy, charter, ...speaking.map(({ handle, oid }) => `${handle}:${oid}`)].join();
     return this.#roster.get(key, async () => {
       const founder = await founderOf(this.#store);

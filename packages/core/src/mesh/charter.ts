@@ -31,10 +31,9 @@ export async function readCharter(objects: Objects, commit: Oid): Promise<Charte
 
 /** The founder as the store's copy of the charter states it; null where there is none that can be read. */
 export async function founderOf(store: Store): Promise<CharterRecord['founder'] | null> {
-  const tip = await store.refs.read(charterRef(store.config.ref_prefix));
-  if (tip === null) return null;
   try {
-    return (await readCharter(store.objects, tip)).founder;
+    const tip = await store.refs.read(charterRef(store.config.ref_prefix));
+    return tip === null ? null : (await readCharter(store.objects, tip)).founder;
   } catch (error) {
     if (error instanceof MeshError) return null;
     throw error;

@@ -79,7 +79,9 @@ async function look(store: Store): Promise<Findings> {
   // All of them are read, not only those without a pin: damage in a tip is found here, and `search` tells of it below.
   const accepted = new Branches(store);
   const branches = await accepted.allAccepted();
-  const conflicts = await accepted.conflicts();
+  const unpinned = branches.filter(({ handle }) => handle !== config.handle && !pinned.has(handle));
+  // A key that machines know differently is not pinned: nothing is wrong with the file then.
+  const disputed: ReadonlyMap<Handle, unknown> = unpinned.length === 0 ? new Map() : await accepted.conflicts();
   const gone: Handle[] = [];
   for (const handle of pinned.keys()) {
     const ref = branchRef(config.ref_prefix, handle);
@@ -97,10 +99,8 @@ async function look(store: Store): Promise<Findings> {
     refs: unreadable,
     gone,
     // What was accepted was checked then: its machine.yaml states the key.
-    pins: branches.flatMap(({ handle, machine }) =>
-      machine === null || handle === config.handle || pinned.has(handle) || conflicts.has(handle)
-        ? []
-        : [[handle, machine.key] as const],
+    pins: unpinned.flatMap(({ handle, machine }) =>
+      machine === null || disputed.has(handle) ? [] : [[handle, machine.key] as const],
     ),
   };
 }
