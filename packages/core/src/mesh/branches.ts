@@ -1,7 +1,7 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
 import { isAgent } from '../domain/ids.js';
-import type { AgentKey, EpochMillis, Handle, Oid, RefName } from '../domain/ids.js';
-import { branchRef, charterRef, handleOfRef, parsePath, presencePath } from '../domain/layout.js';
+import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
+import { branchRef, handleOfRef, parsePath, presencePath } from '../domain/layout.js';
 import { decodeMachine } from '../domain/machine.js';
 import { decodePresence } from '../domain/presence-record.js';
 import type { MachineRecord, PresenceRecord } from '../domain/records.js';
@@ -12,8 +12,6 @@ import type { ClockEvidence } from '../domain/skew.js';
 import { MeshError } from '../errors.js';
 import { BoundedCache } from '../store/bounded-cache.js';
 import type { Store } from '../store/store.js';
-import { commitAtCut, readRuling } from './believed.js';
-import { founderOf } from './charter.js';
 import { TipMessages } from './in-tip.js';
 import { keyConflicts } from './key-conflicts.js';
 import { machineBlob } from './machine-at.js';
@@ -21,6 +19,8 @@ import { Memo } from './memo.js';
 import { edgesOf } from './older-history.js';
 import type { Edge } from './older-history.js';
 import type { Received } from './receipts.js';
+import { RosterReader } from './roster-reader.js';
+import type { Tip } from './roster-reader.js';
 import { cutOf, keysOfBranch, standingOf, verifiedBy } from './standing.js';
 import type { KeyConflict, MachineStanding, Roster } from './standing.js';
 import { StatementFiles } from './statement-files.js';
@@ -41,11 +41,6 @@ export interface Branch {
   readonly revoked?: Cut;
 }
 
-interface Tip {
-  handle: Handle;
-  oid: Oid;
-}
-
 /** No record of the mesh is larger: what is, is refused before it is read. */
 export const maxRecordBytes: number = 32 * 1024;
 const maxPresenceRecords = 2_000;
@@ -61,9 +56,8 @@ export class Branches {
   /** What the branches state about other machines. */
   readonly statements: StatementFiles;
   readonly #edges = new Memo<readonly Edge[]>();
-  readonly #roster = new Memo<Roster>();
+  readonly #roster: RosterReader;
   readonly #conflicts = new Memo<ReadonlyMap<Handle, KeyConflict>>();
-  readonly #cut = new BoundedCache<string, Oid>(2_000);
   /** What other machines' tips say of when they read ours, by tip. */
   readonly readings: BoundedCache<Oid, ClockEvidence['read']> = new BoundedCache<Oid, ClockEvidence['read']>(2_000);
   readonly #byTip = new Map<Oid, Branch>();
@@ -73,6 +67,10 @@ export class Branches {
     this.#store = store;
     this.messages = new TipMessages(store.objects);
     this.statements = new StatementFiles(store.objects);
+    this.#roster = new RosterReader(store, this.statements, {
+      at: (handle, tip) => this.#at(handle, tip),
+      readable: (tips) => this.#readable(tips),
+    });
   }
 
   /** Where histories end in this store although they go on elsewhere, by machine; empty where all is here. */
@@ -113,7 +111,7 @@ export class Branches {
   /** Every machine's branch as {@link Branches.get} gives it, by handle. */
   async all(): Promise<Branch[]> {
     const tips = await this.#tips();
-    const roster = await this.#rosterAt(tips);
+    const roster = await this.#roster.read(tips);
     const believed: Branch[] = [];
     for (const branch of await this.#readable(tips)) {
       const one = await this.#believed(branch, roster);
@@ -135,7 +133,7 @@ export class Branches {
 
   /** Who counts, by what all believed branches state now. */
   async roster(): Promise<Roster> {
-    return this.#rosterAt(this.#store.config.policy === 'open' ? [] : await this.#tips());
+    return this.#roster.read(this.#store.config.policy === 'open' ? [] : await this.#tips());
   }
 
   /** Keys that other machines pinned otherwise; none under the policy `roster`, where members vouch for keys. */
@@ -150,17 +148,6 @@ export class Branches {
   async standing(handle: Handle, keys: readonly string[]): Promise<MachineStanding> {
     const roster = await this.roster();
     return standingOf(roster, { handle, keys, inConflict: (await this.conflicts()).has(handle) });
-  }
-
-  /** What a believed branch is where its machine was revoked: as far as it is believed; null where it is not here. */
-  async cutBack(branch: Branch, cut: Cut): Promise<Branch | null> {
-    const id = [branch.tip, cut.seq, cut.commit].join();
-    const commit = this.#cut.get(id) ?? (await commitAtCut(this.#store.objects, branch, cut));
-    // What is not here now may come.
-    if (commit === null) return null;
-    this.#cut.set(id, commit, 1);
-    const at = await this.#at(branch.handle, commit);
-    return at.seq > cut.seq ? null : { ...at, revoked: cut };
   }
 
   /** The presence records of a branch that can be read; the others are doctor's. */
@@ -209,16 +196,6 @@ export class Branches {
     return tips;
   }
 
-  /** Null for a ref that cannot be read, too: that is mended when the store is opened, and hides nothing else. */
-  async #tipOrNull(ref: RefName): Promise<Oid | null> {
-    try {
-      return await this.#store.refs.read(ref);
-    } catch (error) {
-      if (error instanceof MeshError) return null;
-      throw error;
-    }
-  }
-
   async #readable(tips: readonly Tip[]): Promise<Branch[]> {
     const found: Branch[] = [];
     for (const { handle, oid } of tips) {
@@ -234,30 +211,10 @@ export class Branches {
   async #believed(branch: Branch, roster: Roster): Promise<Branch | null> {
     if (branch.handle === this.own) return branch;
     const cut = cutOf(roster, branch.handle);
-    if (cut !== null) return this.cutBack(branch, cut);
+    if (cut !== null) return this.#roster.cutBack(branch, cut);
     const keys = keysOfBranch(branch);
     const { standing } = standingOf(roster, { handle: branch.handle, keys, inConflict: false });
     return standing === 'waiting' ? null : branch;
-  }
-
-  /** Under `open` only the own branch speaks, under `roster` all do. */
-  async #rosterAt(tips: readonly Tip[]): Promise<Roster> {
-    const { policy, handle: own, ref_prefix: prefix } = this.#store.config;
-    const ownTip = policy === 'open' ? await this.#tipOrNull(branchRef(prefix, own)) : null;
-    const speaking = policy === 'roster' ? tips : ownTip === null ? [] : [{ handle: own, oid: ownTip }];
-    const charter = await this.#tipOrNull(charterRef(prefix));
-    const key = [policy, charter, ...speaking.map(({ handle, oid }) => `${handle}:${oid}`)].join();
-    return this.#roster.get(key, async () => {
-      const founder = await founderOf(this.#store);
-      const common = { policy, own, founder };
-      const ruling = await readRuling({
-        ...common,
-        branches: await this.#readable(speaking),
-        statements: this.statements,
-        cutBack: (branch, cut) => this.cutBack(branch, cut),
-      });
-      return { ...common, ruling };
-    });
   }
 
   async #at(handle: Handle, tip: Oid): Promise<Branch> {
