@@ -40,7 +40,7 @@ const disagree = (peer: Peer, handle: string): Promise<unknown> =>
   write(
     peer,
     receiptPath(handle as Handle),
-    encodeReceipt({ delivered_through: { seq: 1, commit: peer.tip() }, at: '2026-12-02T10:00:00.000Z' as never, key: another }), // prettier-ignore
+    encodeReceipt({ delivered_through: { seq: 1, commit: peer.tip() }, at: '2026-12-02T10:00:00.000Z', key: another }), // prettier-ignore
   );
 async function joinLate(): Promise<Peer> {
   const dir = mesh.git.path('late');

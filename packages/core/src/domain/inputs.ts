@@ -15,4 +15,3 @@ export type { SendInput } from './inputs/send-input.js';
 export { parseSentInput } from './inputs/sent-input.js';
 export type { SentInput } from './inputs/sent-input.js';
 export { parseAdmitInput, parseRevokeInput } from './inputs/membership-input.js';
-export type { AdmitInput, RevokeInput } from './inputs/membership-input.js';

@@ -21,8 +21,8 @@ function rule(
     const found = new Map<string, RosterRecord>();
     for (const one of said[name] ?? []) {
       if (one.at > seq) continue;
-      if ('admit' in one) found.set(one.admit, { handle: h(one.admit), key: one.key ?? keyOf(one.admit), admitted_at: 'now' as never }); // prettier-ignore
-      else found.set(one.revoke, { handle: h(one.revoke), key: keyOf(one.revoke), revoked_at: 'now' as never, through: { seq: one.through, commit: oid(one.through) } }); // prettier-ignore
+      if ('admit' in one) found.set(one.admit, { handle: h(one.admit), key: one.key ?? keyOf(one.admit), admitted_at: 'now' }); // prettier-ignore
+      else found.set(one.revoke, { handle: h(one.revoke), key: keyOf(one.revoke), revoked_at: 'now', through: { seq: one.through, commit: oid(one.through) } }); // prettier-ignore
     }
     return [...found.values()];
   };
