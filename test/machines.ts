@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type {
   AckResult,
+  AdmitResult,
   AgentsResult,
   CheckinResult,
   CheckoutResult,
@@ -12,8 +13,10 @@ import type {
   GuardResult,
   ImportResult,
   InboxResult,
+  KeysResult,
   MembershipResult,
   RemotesResult,
+  RevokeResult,
   SendResult,
   SentResult,
   StatusResult,
@@ -47,6 +50,9 @@ export interface CommandResults {
   export: ExportResult;
   import: ImportResult;
   remote: RemotesResult;
+  admit: AdmitResult;
+  revoke: RevokeResult;
+  keys: KeysResult;
 }
 
 export interface Ended {

@@ -377,6 +377,74 @@ describe('init and join', () => {
   });
 });
 
+describe('who belongs', () => {
+  const key = 'SHA256:q8uJXQxbVJnKfE0m3tqL2vYw7Rz5sTn1oPd4hGcA9iM';
+  const admitted = { preview: false, machine: 'laptop', key, already: false };
+  const revoked = { preview: false, machine: 'laptop', key, through: { seq: 41, commit: 'c' }, binds: 'everywhere' };
+
+  it('admit looks first, for a machine that has just joined, acts and gets it out', async () => {
+    const options = { results: { admit: admitted } };
+    const look: Call = ['inlineSync', 2000];
+    expect(await calls(['admit', 'laptop'], options)).toEqual([look, ['admit', { machine: 'laptop', confirm: true }], synced, close]); // prettier-ignore
+    expect(await calls(['admit', 'laptop', '--key', key], options)).toContainEqual(['admit', { machine: 'laptop', key, confirm: true }]); // prettier-ignore
+    expect((await runStubbed(['admit', 'laptop'], options)).out).toBe(`Admitted laptop with the key ${key}.\n`);
+    const again = { results: { admit: { ...admitted, already: true } } };
+    expect((await runStubbed(['admit', 'laptop'], again)).out).toBe(`Already admitted: laptop with the key ${key}.\n`);
+  });
+
+  it('revoke takes nothing in before it acts', async () => {
+    const options = { results: { revoke: revoked } };
+    expect(await calls(['revoke', 'laptop'], options)).toEqual([['revoke', { machine: 'laptop', confirm: true }], synced, close]); // prettier-ignore
+    const run = await runStubbed(['revoke', 'laptop'], options);
+    expect(run.out).toBe(
+      `Revoked laptop (key ${key}) through commit 41, for all machines: what it writes after that is not read.\n`,
+    );
+  });
+
+  it('a dry run of either publishes nothing and says how to go on', async () => {
+    const next = 'Nothing has changed. Call agent_mesh_admit again with confirm: true to admit it.';
+    const results = {
+      admit: { ...admitted, preview: true, next },
+      revoke: { ...revoked, preview: true, binds: 'here' },
+    };
+    const run = await runStubbed(['admit', 'laptop', '--dry-run'], { results });
+    expect(run.calls.map(([name]) => name)).toEqual(['inlineSync', 'admit', 'close']);
+    expect(run.out).toBe(
+      `Would admit laptop with the key ${key}.\nNothing has changed. Run it again without --dry-run to admit it.\n`,
+    );
+    const revoke = await runStubbed(['revoke', 'laptop', '--dry-run'], { results });
+    expect(revoke.calls).toEqual([['revoke', { machine: 'laptop', confirm: false }], close]);
+    expect(revoke.out).toBe(`Would revoke laptop (key ${key}) through commit 41, for this machine alone.\n`);
+  });
+
+  it('keys is a table, or the very file for git', async () => {
+    const of = (machine: string, standing: string, by: string | null): object => ({ machine, key, public_key: 'ssh-ed25519 AAAA', standing, verified: 'signed', by, previous: [] }); // prettier-ignore
+    const signers = 'laptop@mesh.invalid namespaces="git" ssh-ed25519 AAAA\nstudio@mesh.invalid namespaces="git" ssh-ed25519 BBBB\n'; // prettier-ignore
+    const keys = { machine: 'studio', policy: 'roster', keys: [of('laptop', 'admitted', 'studio'), of('studio', 'founder', null)], allowed_signers: signers }; // prettier-ignore
+    const options = { results: { keys } };
+    expect(await calls(['keys'], options)).toEqual([synced, ['keys'], close]);
+    expect((await runStubbed(['keys'], options)).out.split('\n')).toEqual([
+      'MACHINE  STANDING            KEY',
+      `laptop   admitted by studio  ${key}`,
+      `studio   founder             ${key}`,
+      'Policy: roster',
+      '',
+    ]);
+    expect((await runStubbed(['keys', '--allowed-signers'], options)).out).toBe(signers);
+    expect(JSON.parse((await runStubbed(['keys', '--allowed-signers', '--json'], options)).out)).toEqual(keys);
+  });
+
+  it('agents shows what is wrong with machines, in safe words', async () => {
+    const problems = [
+      { kind: 'not_admitted', machine: 'desk', message: 'desk \u001b[31mwaits', fix: 'git mesh admit desk' },
+    ];
+    const agents = { machine: 'studio', agents: [], machines: [], freezes: [], sync: syncOk, problems };
+    const run = await runStubbed(['agents'], { results: { agents } });
+    expect(run.out).toMatch(/✗ not_admitted \[desk\]: desk .*waits\n {2}fix: git mesh admit desk\n$/);
+    expect(run.out).not.toContain('\u001b');
+  });
+});
+
 describe('bundles', () => {
   const exported = { file: '/work/here/x.bundle', branches: 2, commits: 5, left_out: [] };
   const imported = { file: '-', branches: 1, commits: 1, arrived: 1, rejected: [] };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from './cli.js';
 import { registerAck } from './commands/ack.js';
+import { registerAdmit } from './commands/admit.js';
 import { registerAgents } from './commands/agents.js';
 import { registerCheckin } from './commands/checkin.js';
 import { registerCheckout } from './commands/checkout.js';
@@ -17,11 +18,13 @@ import { registerInit } from './commands/init.js';
 import { registerInvite } from './commands/invite.js';
 import { registerJoin } from './commands/join.js';
 import { registerLeave } from './commands/leave.js';
+import { registerKeys } from './commands/keys.js';
 import { registerLog } from './commands/log.js';
 import { registerMcp } from './commands/mcp.js';
 import { registerReclaim } from './commands/reclaim.js';
 import { registerRemote } from './commands/remote.js';
 import { registerRotateKey } from './commands/rotate-key.js';
+import { registerRevoke } from './commands/revoke.js';
 import { registerSend } from './commands/send.js';
 import { registerSent } from './commands/sent.js';
 import { registerSetup } from './commands/setup.js';
@@ -50,6 +53,7 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
     ],
   },
   { heading: 'Keys and members:', register: [registerRotateKey, registerLeave] },
+  { heading: 'Who belongs to it:', register: [registerKeys, registerAdmit, registerRevoke] },
   { heading: 'Carried by hand:', register: [registerExport, registerImport] },
   { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
   {

@@ -45,6 +45,9 @@ export interface MeshApi {
   /** This machine signs with a new key from then on. */
   rotateKey(input: unknown, call: CallOptions): Promise<M.RotateKeyResult>;
   invite(input: unknown, call: CallOptions): Promise<M.InviteResult>;
+  admit(input: unknown, call: CallOptions): Promise<M.AdmitResult>;
+  revoke(input: unknown, call: CallOptions): Promise<M.RevokeResult>;
+  keys(): Promise<M.KeysResult>;
   status(): Promise<R.StatusResult>;
   doctor(): Promise<R.DoctorResult>;
   /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */

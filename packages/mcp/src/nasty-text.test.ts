@@ -3,6 +3,7 @@ import { nastyLine, nastyText, textFault, withNastyText } from '@git-mesh/core/t
 import { describe, expect, it } from 'vitest';
 import type { MeshSession } from './mesh-session.js';
 import * as samples from './testing/samples.js';
+import { stubSetup } from './testing/stub-setup.js';
 import { stubMesh } from './testing/stub-mesh.js';
 import type { ToolResult } from './tool-error.js';
 import { ToolCalls } from './tool-calls.js';
@@ -21,6 +22,9 @@ async function called(name: string, answers: Partial<MeshApi>, args: unknown = {
       use: () => Promise.resolve({ mesh, connection: mesh.newConnection({ resident: true }) }),
     } as unknown as MeshSession,
     store: nastyLine,
+    env: {},
+    hostname: 'here',
+    setup: stubSetup(),
     logger: { debug: () => undefined, info: () => undefined, warn: () => undefined },
     now: () => samples.nowMs,
   });

@@ -70,8 +70,9 @@ describe('text forms', () => {
         machines: [{ handle: samples.studio, label: hostile, last_seen_at: null, verified: 'unverified' }],
         freezes: [badFreeze],
         sync: badSync,
+        problems: [{ kind: 'not_admitted', machine: hostile, path: hostile, message: hostile }],
       }),
-      7,
+      8,
     ],
     [
       'a status',

@@ -1,6 +1,7 @@
 import { MeshError, branchRef, diffTree, isMeshFolder, keysOf } from '@git-mesh/core';
 import type { Handle, MeshContext, Oid } from '@git-mesh/core';
 import type { Wanted } from './fetch-objects.js';
+import { Gate, acceptedKey } from './gate.js';
 import type { ExchangeLimits } from './remote-context.js';
 import type { Rejected } from './remote-fetch.js';
 import { planAdvance, showsMachine, verifyCommits } from './verify.js';
@@ -28,18 +29,49 @@ export async function acceptBranches(
   tips: readonly Wanted[],
   { limits, isOver }: { limits: ExchangeLimits; isOver: () => boolean },
 ): Promise<Accepted> {
-  const rejected: Rejected[] = [];
   const accepting = new Accepting(mesh, limits, isOver, await mesh.store.local.pins());
-  for (const { handle, oid } of tips) {
-    if (accepting.isSpent) break;
-    const reject = await accepting.branch(handle, oid);
-    if (reject !== null) rejected.push({ handle, tip: oid, kind: reject.problem, message: reject.message });
+  const rejected = new Map<Handle, Rejected>();
+  let left = tips;
+  for (;;) {
+    const moved = accepting.moved;
+    accepting.gate = new Gate(mesh, await mesh.branches.roster());
+    const waiting: Wanted[] = [];
+    for (const wanted of left) {
+      if (accepting.isSpent) break;
+      const { handle, oid } = wanted;
+      const reject = await accepting.branch(handle, oid);
+      rejected.delete(handle);
+      if (reject === null) continue;
+      rejected.set(handle, { handle, tip: oid, kind: reject.problem, message: reject.message });
+      if (reject.problem === 'not_admitted') waiting.push(wanted);
+    }
+    await accepting.flush();
+    // A branch that was accepted may admit another.
+    if (waiting.length === 0 || accepting.moved === moved || accepting.isSpent) break;
+    left = waiting;
   }
-  await accepting.flush();
-  return { rejected, unfinished: accepting.isSpent };
+  if (accepting.moved > 0) await pinUndisputed(mesh);
+  return { rejected: [...rejected.values()], unfinished: accepting.isSpent };
+}
+
+/**
+ * Pins the keys of machines that were seen for the first time, once all of a round is here: what other machines pinned
+ * may be among it. A key that they know otherwise is not pinned, and the accepted tip's own binds.
+ */
+async function pinUndisputed(mesh: MeshContext): Promise<void> {
+  const { branches, store } = mesh;
+  const pins = await store.local.pins();
+  const fresh = (await branches.allAccepted()).filter(({ handle }) => handle !== branches.own && !pins.has(handle));
+  if (fresh.length === 0) return;
+  const conflicts = await branches.conflicts();
+  const undisputed = fresh.flatMap(({ handle, machine }) =>
+    machine === null || conflicts.has(handle) ? [] : [[handle, machine.key] as const],
+  );
+  if (undisputed.length > 0) await store.withLock(() => store.local.pinAll(undisputed));
 }
 
 interface Move {
+  /** Null at first sight. */
   expected: Oid | null;
   next: Oid;
   /** The keys that the machine has had by then, oldest first. */
@@ -49,6 +81,9 @@ interface Move {
 class Accepting {
   /** True once something was left over. */
   isSpent = false;
+  /** Branches that were moved so far. */
+  moved = 0;
+  gate: Gate;
   readonly #mesh: MeshContext;
   readonly #limits: ExchangeLimits;
   readonly #isOver: () => boolean;
@@ -59,21 +94,27 @@ class Accepting {
 
   constructor(mesh: MeshContext, limits: ExchangeLimits, isOver: () => boolean, pins: ReadonlyMap<Handle, string>) {
     this.#mesh = mesh;
+    this.gate = new Gate(mesh, null);
     this.#limits = limits;
     this.#isOver = isOver;
     this.#pins = pins;
   }
 
   /** Null where the branch is merely behind, or was accepted as far as it came. */
-  async branch(handle: Handle, to: Oid): Promise<Reject | null> {
+  async branch(handle: Handle, tip: Oid): Promise<Reject | null> {
     const { config, objects, refs } = this.#mesh.store;
     const accepted = await refs.read(branchRef(config.ref_prefix, handle));
-    if (accepted === to) return null;
-    const pinned = this.#pins.get(handle) ?? null;
+    if (accepted === tip) return null;
+    const { to, beyond } = await this.gate.end(handle, { accepted, tip });
+    if (to === null || to === accepted) return beyond;
+    const pinned = this.#pins.get(handle) ?? (await acceptedKey(objects, accepted));
     const plan = await planAdvance({ objects, handle, mesh: config.mesh.id, accepted, to, pinned });
-    if (plan.kind !== 'advance') return plan.kind === 'reject' ? plan : null;
+    if (plan.kind !== 'advance') return plan.kind === 'reject' ? plan : beyond;
     const { machine, commits } = plan;
     const chain = keysOf(machine);
+    const shut = this.gate.shut(handle, machine);
+    // What asks to be admitted must be signed by the key that it asks with.
+    if (shut !== null) return (await verifyCommits(objects, commits.slice(-1))) ?? shut;
     let from = accepted;
     for (let at = 0; at < commits.length; at += this.#limits.commitsAtOnce) {
       // The first step of all is made in any case, or a slow fetch would leave no time for it in any round.
@@ -82,7 +123,7 @@ class Accepting {
         return null;
       }
       const step = commits.slice(at, at + this.#limits.commitsAtOnce);
-      const next = step.at(-1)?.oid ?? to;
+      const next: Oid = step.at(-1)?.oid ?? to;
       const bad = await verifyCommits(objects, step);
       if (bad !== null) return bad;
       this.#checked += step.length;
@@ -93,7 +134,7 @@ class Accepting {
       await this.#move(handle, { expected: from, next, keys }, step.length);
       from = next;
     }
-    return null;
+    return beyond;
   }
 
   async #move(handle: Handle, move: Move, commits: number): Promise<void> {
@@ -107,6 +148,7 @@ class Accepting {
     if (this.#moves.size === 0) return;
     const { config, local, refs } = this.#mesh.store;
     const moves = [...this.#moves];
+    this.moved += moves.length;
     this.#moves.clear();
     this.#pending = 0;
     await this.#mesh.store.withLock(async () => {
@@ -116,8 +158,12 @@ class Accepting {
         if ((await refs.read(branchRef(config.ref_prefix, handle))) === move.expected) due.push([handle, move]);
       }
       const pins = await local.pins();
-      // Do not reorder: no branch is accepted before its key is pinned, and a pin follows a rotation that was accepted.
-      const first = due.filter(([handle, { keys }]) => !keys.includes(pins.get(handle) ?? ''));
+      // At first sight under `open`, others' pins are waited for: see pinUndisputed. Do not reorder: else no branch is
+      // accepted before its key is pinned, and a pin follows a rotation that was accepted.
+      const first = due.filter(
+        ([handle, { keys }]) =>
+          !keys.includes(pins.get(handle) ?? '') && (config.policy === 'roster' || pins.has(handle)),
+      );
       await local.pinAll(first.map(([handle, { keys }]) => [handle, keys.at(-1) ?? ''] as const));
       await inGroups(due, refsAtOnce, async ([handle, { expected, next }]) => {
         await refs.update(branchRef(config.ref_prefix, handle), { expected, next });

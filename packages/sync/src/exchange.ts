@@ -8,7 +8,7 @@ import { deadlineSignal } from './deadline.js';
 import { journalArrivals } from './journal-arrivals.js';
 import { plainMessage } from './redact.js';
 import type { Remote, RoundContext } from './remote-context.js';
-import { fetchFrom } from './remote-fetch.js';
+import { fetchFrom, isOpenAgain } from './remote-fetch.js';
 import type { Fetched } from './remote-fetch.js';
 import { refetchLost } from './refetch-lost.js';
 import { pushTo } from './remote-push.js';
@@ -141,6 +141,8 @@ async function allDecided(
   { rejected, behind = [] }: RemoteState,
 ): Promise<boolean> {
   const { config, refs } = mesh.store;
+  const roster = await mesh.branches.roster();
+  if (rejected.some((entry) => isOpenAgain(roster, entry))) return false;
   const known = new Set(rejected.map(({ handle, tip }) => `${handle} ${tip}`));
   for (const { handle, there } of behind) known.add(`${handle} ${there}`);
   for (const [ref, oid] of seen) {

@@ -33,7 +33,7 @@ export async function fetchHistory(ctx: RoundContext, options: HistoryOptions): 
   let { fetched, problems } = settled;
   const stuck = new Set<Oid>(settled.stuck);
   for (;;) {
-    const edges = (await branches.edges()).filter(({ commit }) => !stuck.has(commit));
+    const edges = (await accepted(ctx.mesh)).filter(({ commit }) => !stuck.has(commit));
     if (edges.length === 0) return { fetched, problems };
     const older = edges.reduce((sum, edge) => sum + edge.older, 0);
     options.onProgress?.(`fetching older history: ${older} commits to go`);
@@ -53,6 +53,12 @@ export async function fetchHistory(ctx: RoundContext, options: HistoryOptions): 
       problems = [...problems, missing(ctx, edge, asked.has(edge.commit))];
     }
   }
+}
+
+/** The edges of branches that were taken in: of one that waits to be admitted nothing more is fetched. */
+async function accepted({ branches }: MeshContext): Promise<Edge[]> {
+  const taken = new Set((await branches.allAccepted()).map(({ handle }) => handle));
+  return (await branches.edges()).filter(({ machine }) => machine === branches.own || taken.has(machine));
 }
 
 /** Asks for what lies before the edges whose branch the remote has; gives those. */

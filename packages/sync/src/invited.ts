@@ -7,6 +7,7 @@ import {
   inviteProofText,
   isInviteCode,
   keyFingerprint,
+  keysOf,
   maxRecordBytes,
   requireUnexpired,
   rosterPath,
@@ -50,8 +51,9 @@ export function requireInvitedMesh(
  */
 export async function requireInviter(store: Store, { by, key }: InviteCode): Promise<void> {
   const inviter = await acceptedBranch(store, by);
-  const found = inviter?.machine ? keyFingerprint(inviter.machine.key) : null;
-  if (found === key) return;
+  const fingerprints = inviter?.machine ? keysOf(inviter.machine).map((each) => keyFingerprint(each)) : [];
+  if (fingerprints.includes(key)) return;
+  const found = fingerprints.at(-1) ?? null;
   const what =
     found === null
       ? `the repository has no branch of ${by} that can be believed`

@@ -1,5 +1,6 @@
 import { MeshError, Store, parseHandle, shellWord } from '@git-mesh/core';
 import type { InviteCode, MembershipResult } from '@git-mesh/core';
+import { joinedResult } from './admission-notice.js';
 import { announce, readOnlyWarning } from './announce.js';
 import { bundlePath } from './bundle/bundle-file.js';
 import { joinFromBundle } from './bundle/join.js';
@@ -7,16 +8,7 @@ import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
 import { givenKey, withWarning } from './given-key.js';
 import { claimOf, invitationIn, requireInvitedMesh, requireInviter, requireOpen, withInvitation } from './invited.js';
-import {
-  beginBranch,
-  configToJoin,
-  discover,
-  handleTaken,
-  membershipResult,
-  meshPrefix,
-  noMeshThere,
-  storeDeps,
-} from './membership.js';
+import { beginBranch, configToJoin, discover, handleTaken, meshPrefix, noMeshThere, storeDeps } from './membership.js';
 import { rejoin } from './rejoin.js';
 import { admitRemote } from './remote-admission.js';
 import { setupTransport } from './remotes.js';
@@ -107,7 +99,7 @@ export async function joinAnew(
     const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
     await firstRound(options, made);
     const warning = announced.kind === 'done' ? undefined : readOnlyWarning(store, announced);
-    const result = await withInvitation(store, membershipResult(store, announced.kind === 'done', warning));
+    const result = await withInvitation(store, joinedResult(store, announced.kind === 'done', { warning, invitation }));
     return withWarning(result, given);
   }
 }

@@ -56,7 +56,7 @@ export interface ExchangeLimits {
 }
 
 /** Fetch and push together stay below the 20 s of a round. */
-const exchangeLimits: ExchangeLimits = {
+export const exchangeLimits: ExchangeLimits = {
   commitsAtOnce: 1_000,
   commitsAFetch: 10_000,
   fetchMs: 8_000,

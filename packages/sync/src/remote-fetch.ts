@@ -1,5 +1,6 @@
-import { admitInvited, branchRef, charterRef, handleOfRef, parseCommitMessage, remoteRef } from '@git-mesh/core';
-import type { Handle, MeshContext, Oid, RefName, RemoteState } from '@git-mesh/core';
+import { admitInvited, branchRef, charterRef, cutOf, handleOfRef, parseCommitMessage, remoteRef } from '@git-mesh/core';
+import type { Handle, MeshContext, Oid, RefName, RemoteState, Roster } from '@git-mesh/core';
+import { acceptAdmitted } from './accept-admitted.js';
 import { acceptBranches, inGroups } from './accept.js';
 import { charterHandle, checkCharter } from './charter-check.js';
 import { fetchObjects } from './fetch-objects.js';
@@ -75,12 +76,13 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
     await admitInvited(mesh);
     const accepted = await acceptBranches(mesh, others, { limits, isOver });
     for (const entry of accepted.rejected) rejected.set(entry.handle, entry);
+    await acceptAdmitted(mesh, { limits, isOver });
     return {
       ownThere: refs.get(mesh.store.branch) ?? null,
       hasCharter: refs.has(charterRef(config.ref_prefix)),
       empty: refs.size === 0,
       there: refs,
-      rejected: [...rejected.values()],
+      rejected: await stillRejected(mesh, [...rejected.values()], refs),
       unfinished: brought.unfinished || accepted.unfinished,
     };
   } finally {
@@ -95,6 +97,7 @@ async function changedTips(
   before: readonly Rejected[],
 ): Promise<{ tips: Wanted[]; broken: Rejected[] }> {
   const { config, objects, refs: local } = ctx.mesh.store;
+  const roster = await ctx.mesh.branches.roster();
   const tips: Wanted[] = [];
   const broken: Rejected[] = [];
   const refused = new Map(before.map((entry) => [entry.handle, entry]));
@@ -110,13 +113,25 @@ async function changedTips(
     const known = one?.tip === oid ? one : undefined;
     const seen = (await local.read(remoteRef(ctx.remote.name, config.ref_prefix, handle))) === oid;
     // That it was fetched is no proof that it was decided on: a crash, or a held store, may have come between.
-    if (seen && (known !== undefined || (!isCharter && (await isBehind(ctx.mesh, handle, oid))))) continue;
+    if (
+      seen &&
+      ((known !== undefined && !isOpenAgain(roster, known)) || (!isCharter && (await isBehind(ctx.mesh, handle, oid))))
+    )
+      continue;
     if (known !== undefined && !(await objects.has(oid)) && !isToBeAskedAgain(ctx, known)) continue;
     // The charter first: its check comes before the branches'.
     if (isCharter) tips.unshift({ handle, oid });
     else tips.push({ handle, oid });
   }
   return { tips, broken };
+}
+
+/** What was refused by what members said, who said something else since. */
+export function isOpenAgain(roster: Roster, { handle, kind }: Pick<Rejected, 'handle' | 'kind'>): boolean {
+  // Our own words, read back: the handle was one when it was written.
+  const machine = handle as Handle;
+  if (kind === 'not_admitted') return roster.ruling.admitted.has(machine);
+  return kind === 'revoked' && cutOf(roster, machine) === null;
 }
 
 /** Git's services tell of a ref whose file is empty or no object id, and of nothing wrong with it. */

@@ -1,4 +1,5 @@
 import { MeshError, admitInvited, housekeeping } from '@git-mesh/core';
+import { acceptAdmitted } from './accept-admitted.js';
 import { exchangeWith, lacksOwnTip } from './exchange.js';
 import type { ExchangeDependencies, RoundOptions } from './exchange.js';
 import { journalArrivals } from './journal-arrivals.js';
@@ -14,6 +15,7 @@ export interface RoundDependencies extends ExchangeDependencies {
 export async function prepare({ mesh, onJournaled }: ExchangeDependencies): Promise<void> {
   await housekeeping(mesh);
   await admitInvited(mesh);
+  await acceptAdmitted(mesh);
   await journalArrivals(mesh);
   onJournaled?.();
 }

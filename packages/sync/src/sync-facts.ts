@@ -1,5 +1,14 @@
-import { remoteAdvice, shellWord } from '@git-mesh/core';
-import type { MeshContext, Problem, RemoteState, RemoteStatus, SyncFacts, SyncSummary } from '@git-mesh/core';
+import { branchRef, remoteAdvice, shellWord } from '@git-mesh/core';
+import type {
+  Handle,
+  MeshContext,
+  Oid,
+  Problem,
+  RemoteState,
+  RemoteStatus,
+  SyncFacts,
+  SyncSummary,
+} from '@git-mesh/core';
 import { bundleRemote } from './bundle/bundle-transport.js';
 import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';
@@ -59,8 +68,14 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   const remotes = await remoteStatuses(mesh, states);
   const problems: Problem[] = [];
   const { handle: own } = mesh.store.config;
-  const report = (where: string, rejected: RemoteState['rejected'], known: string | null): void => {
-    const untold = rejected.filter(({ handle, kind }) => handle !== own || kind !== known);
+  const report = async (where: string, rejected: RemoteState['rejected'], known: string | null): Promise<void> => {
+    const untold: RemoteState['rejected'] = [];
+    for (const entry of rejected) {
+      if (entry.handle === own && entry.kind === known) continue;
+      // Admitted since, and taken in.
+      if (entry.kind === 'not_admitted' && (await accepted(mesh, entry.handle)) === entry.tip) continue;
+      untold.push(entry);
+    }
     const told = untold.filter(({ handle }, at) => handle === own || handle === '_charter' || at < maxTold);
     if (told.length < untold.length) problems.push(moreRejected(where, untold.length - told.length));
     for (const { handle, tip, kind, message } of told) {
@@ -87,9 +102,9 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
         fix: remoteAdvice(error),
       });
     }
-    report(`on remote ${name}`, rejected, error?.name ?? null);
+    await report(`on remote ${name}`, rejected, error?.name ?? null);
   }
-  report('in an imported bundle', (await states.get(bundleRemote))?.rejected ?? [], null);
+  await report('in an imported bundle', (await states.get(bundleRemote))?.rejected ?? [], null);
   return { worker: worker === null ? null : { state: 'running', ...worker }, remotes, problems };
 }
 
@@ -98,6 +113,9 @@ const moreRejected = (where: string, count: number): Problem => ({
   message: `${count} more branches ${where} are not accepted`,
   fix: 'no machine of a mesh makes so many: look at what was pushed there (git ls-remote), have it deleted, and see to who may push',
 });
+/** Our own words, read back: the handle was one when it was written. */
+const accepted = ({ store }: MeshContext, handle: string): Promise<Oid | null> =>
+  store.refs.read(branchRef(store.config.ref_prefix, handle as Handle));
 
 const subject = (handle: string): string => (handle === '_charter' ? 'the charter' : `the branch of ${handle}`);
 
@@ -113,6 +131,10 @@ function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; ti
     case 'unsigned':
     case 'foreign_commit':
       return `somebody committed to the branch of ${handle} without git-mesh: ask whoever runs it, and have the branch put back to its last own commit (${look})`;
+    case 'not_admitted':
+      return `ask whoever runs ${handle} for its fingerprint (git mesh keys there); where it is this one, git mesh admit ${handle} admits it`;
+    case 'revoked':
+      return `nothing needs to be done here: have the branch closed to that machine on the remote; git mesh admit ${handle} on the machine that revoked it takes it back`;
     case 'charter_changed':
       return `the mesh goes on with the charter it was founded with; ask whoever has the right to push there who changed it, and have the branch _charter put back (${look})`;
     case 'broken_ref':

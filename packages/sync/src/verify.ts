@@ -26,7 +26,15 @@ export interface Reject {
   message: string;
 }
 
-export type RejectKind = 'unreadable' | 'wrong_identity' | 'unsigned' | 'wrong_key' | 'rewritten' | 'foreign_commit';
+export type RejectKind =
+  | 'unreadable'
+  | 'wrong_identity'
+  | 'unsigned'
+  | 'wrong_key'
+  | 'rewritten'
+  | 'foreign_commit'
+  | 'not_admitted'
+  | 'revoked';
 
 /** Enough to keep every thread of node's pool at work. */
 const signaturesAtOnce = 64;

@@ -95,6 +95,9 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
     'doctor',
     'leave',
     'rotateKey',
+    'admit',
+    'revoke',
+    'keys',
   ];
   const api = {
     ...Object.fromEntries(names.map((name) => [name, useCase(name)])),

@@ -3,6 +3,7 @@ import { durationText, relativeTime } from '../relative-time.js';
 import { renderTable, type Cell, type Column } from '../table.js';
 import type { Render, ViewContext } from '../view.js';
 import { freezeLines } from './freezes.js';
+import { problemLines } from './problems.js';
 import { syncWarnings } from './sync-warnings.js';
 
 const columns: readonly Column[] = [
@@ -48,5 +49,7 @@ export const agentsView: Render<AgentsResult> = (result, context) => {
     return `${machine.handle} (${notes.join(', ')})`;
   });
   lines.push(style.dim('Machines: ') + machines.join(', '));
+  const problems = result.problems ?? [];
+  if (problems.length > 0) lines.push('', ...problemLines(problems, context));
   return { text: lines.join('\n'), kind: 'answer', warnings: syncWarnings(result.sync, context) };
 };

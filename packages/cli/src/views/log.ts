@@ -9,5 +9,6 @@ export function logLine(event: EventLine, { style, nowMs, visible }: ViewContext
   const who = event.agent === null ? event.machine : `${visible(event.agent, 70)}@${event.machine}`;
   const number = event.message_id === undefined ? '' : ` ${style.dim(`#${event.message_id}`)}`;
   const doubt = event.signature === 'bad' ? ` ${style.red('(bad signature)')}` : '';
-  return `${style.dim(`${visible(at, 40)} (${age})`)} ${style.bold(who)} ${visible(event.subject, 300)}${number}${doubt}`;
+  const revoked = event.revoked === true ? ` ${style.red('(revoked)')}` : '';
+  return `${style.dim(`${visible(at, 40)} (${age})`)} ${style.bold(who)} ${visible(event.subject, 300)}${number}${doubt}${revoked}`;
 }

@@ -45,6 +45,12 @@ export function receiptSummary(receipts: readonly { sender: Handle; seq: number 
   return receipts.map(({ sender, seq }) => `${sender} through ${seq}`).join(', ');
 }
 
+/** `admit laptop SHA256:…` */
+export const admitSummary = (machine: Handle, key: string): string => `admit ${machine} ${key}`;
+
+/** `revoke laptop through 41` */
+export const revokeSummary = (machine: Handle, seq: number): string => `revoke ${machine} through ${seq}`;
+
 /** `freeze release -> laptop/qa: never acked` */
 export function expireSummary(message: {
   type: MessageType;

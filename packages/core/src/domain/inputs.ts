@@ -18,3 +18,4 @@ export { defaultMessageTtl, messageTtlRange, parseSendInput } from './inputs/sen
 export type { SendInput } from './inputs/send-input.js';
 export { parseSentInput } from './inputs/sent-input.js';
 export type { SentInput } from './inputs/sent-input.js';
+export { parseAdmitInput, parseRevokeInput } from './inputs/membership-input.js';

@@ -75,6 +75,8 @@ export interface AgentsResult {
   machines: MachineView[];
   freezes: FreezeView[];
   sync: SyncSummary;
+  /** What is wrong with machines: branches that are not accepted, keys, who counts. Left out where nothing is. */
+  problems?: Problem[];
 }
 
 export interface SendResult {
@@ -274,6 +276,8 @@ export interface EventLine {
   to?: string;
   type?: MessageType;
   signature: 'good' | 'bad' | 'none';
+  /** Of a machine that was revoked since. */
+  revoked?: true;
 }
 
 /** A message that its sender took back: it is in no inbox any more. */

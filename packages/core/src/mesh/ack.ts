@@ -15,8 +15,9 @@ import { ackedHere } from './acknowledged.js';
 import { noteActivity } from './activity.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
-import { inTips, inboxEntries, isAddressed } from './inbox-entries.js';
+import { inboxEntries, isAddressed } from './inbox-entries.js';
 import { liveSession, requireSession } from './sessions.js';
+import { inTips } from './standing-messages.js';
 import { commitChange, eventOf, locked } from './write.js';
 
 interface Sorted {

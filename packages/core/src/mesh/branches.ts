@@ -1,23 +1,29 @@
 import { parseCommitMessage } from '../domain/commit-message.js';
 import { isAgent } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
-import { keysOf } from '../domain/key-chain.js';
 import { branchRef, handleOfRef, parsePath, presencePath } from '../domain/layout.js';
 import { decodeMachine } from '../domain/machine.js';
 import { decodePresence } from '../domain/presence-record.js';
 import type { MachineRecord, PresenceRecord } from '../domain/records.js';
 import type { Verified } from '../domain/results.js';
+import type { Cut } from '../domain/roster.js';
 import { lookupPath } from '../domain/tree-edit.js';
 import type { ClockEvidence } from '../domain/skew.js';
 import { MeshError } from '../errors.js';
 import { BoundedCache } from '../store/bounded-cache.js';
 import type { Store } from '../store/store.js';
 import { TipMessages } from './in-tip.js';
+import { keyConflicts } from './key-conflicts.js';
 import { machineBlob } from './machine-at.js';
 import { Memo } from './memo.js';
 import { edgesOf } from './older-history.js';
 import type { Edge } from './older-history.js';
 import type { Received } from './receipts.js';
+import { RosterReader } from './roster-reader.js';
+import type { Tip } from './roster-reader.js';
+import { cutOf, keysOfBranch, standingOf, verifiedBy } from './standing.js';
+import type { KeyConflict, MachineStanding, Roster } from './standing.js';
+import { StatementFiles } from './statement-files.js';
 import { regularFiles } from './tree-files.js';
 
 /** A machine's branch at its accepted tip. Never changes: a new tip is a new value. */
@@ -31,6 +37,8 @@ export interface Branch {
   readonly committedAt: EpochMillis;
   /** Null where machine.yaml at the tip cannot be read: doctor names it. */
   readonly machine: MachineRecord | null;
+  /** Set where its machine was revoked: then `tip` is the last commit that is believed. */
+  readonly revoked?: Cut;
 }
 
 /** No record of the mesh is larger: what is, is refused before it is read. */
@@ -46,7 +54,11 @@ export class Branches {
   readonly nextDue: Memo<EpochMillis> = new Memo<EpochMillis>();
   /** Senders whose receipts are missing, while neither tip nor journal move. */
   readonly unstated: Memo<readonly Received[]> = new Memo<readonly Received[]>();
+  /** What the branches state about other machines. */
+  readonly statements: StatementFiles;
   readonly #edges = new Memo<readonly Edge[]>();
+  readonly #roster: RosterReader;
+  readonly #conflicts = new Memo<ReadonlyMap<Handle, KeyConflict>>();
   /** What other machines' tips say of when they read ours, by tip. */
   readonly readings: BoundedCache<Oid, ClockEvidence['read']> = new BoundedCache<Oid, ClockEvidence['read']>(2_000);
   readonly #byTip = new Map<Oid, Branch>();
@@ -55,6 +67,11 @@ export class Branches {
   constructor(store: Store) {
     this.#store = store;
     this.messages = new TipMessages(store.objects);
+    this.statements = new StatementFiles(store.objects);
+    this.#roster = new RosterReader(store, this.statements, {
+      at: (handle, tip) => this.#at(handle, tip),
+      readable: (tips) => this.#readable(tips),
+    });
   }
 
   /** Where histories end in this store although they go on elsewhere, by machine; empty where all is here. */
@@ -72,7 +89,7 @@ export class Branches {
 
   /** The own branch. @throws MeshError `store_damaged` when the ref is gone. */
   async ownBranch(): Promise<Branch> {
-    const branch = await this.get(this.own);
+    const branch = await this.accepted(this.own);
     if (branch === null) {
       throw new MeshError(
         'store_damaged',
@@ -83,25 +100,55 @@ export class Branches {
     return branch;
   }
 
+  /**
+   * A machine's branch as far as it is believed. Null where there is none, where its machine is not admitted to a mesh
+   * with the policy `roster`, and where it was revoked and the commit named then is not here. The own one always is.
+   */
   async get(handle: Handle): Promise<Branch | null> {
+    const branch = await this.accepted(handle);
+    return branch === null ? null : this.#believed(branch, await this.roster());
+  }
+
+  /** Every machine's branch as {@link Branches.get} gives it, by handle. */
+  async all(): Promise<Branch[]> {
+    const tips = await this.#tips();
+    const roster = await this.#roster.read(tips);
+    const believed: Branch[] = [];
+    for (const branch of await this.#readable(tips)) {
+      const one = await this.#believed(branch, roster);
+      if (one !== null) believed.push(one);
+    }
+    return believed;
+  }
+
+  /** A machine's branch at the tip that passed the checks of a fetch, whether its machine counts or not. */
+  async accepted(handle: Handle): Promise<Branch | null> {
     const tip = await this.#store.refs.read(branchRef(this.#store.config.ref_prefix, handle));
     return tip === null ? null : this.#at(handle, tip);
   }
 
-  /** Every machine's branch, by handle. One that cannot be read is left out here and named by doctor. */
-  async all(): Promise<Branch[]> {
-    const prefix = this.#store.config.ref_prefix;
-    const found: Branch[] = [];
-    for (const { ref, oid } of await this.#store.refs.list(prefix)) {
-      const handle = handleOfRef(prefix, ref);
-      if (handle === null) continue;
-      try {
-        found.push(await this.#at(handle, oid));
-      } catch (error) {
-        if (!(error instanceof MeshError)) throw error;
-      }
-    }
-    return found;
+  /** As {@link Branches.accepted}, by handle. One that cannot be read is left out here and named by doctor. */
+  async allAccepted(): Promise<Branch[]> {
+    return this.#readable(await this.#tips());
+  }
+
+  /** Who counts, by what all believed branches state now. */
+  async roster(): Promise<Roster> {
+    return this.#roster.read(this.#store.config.policy === 'open' ? [] : await this.#tips());
+  }
+
+  /** Keys that other machines pinned otherwise; none under the policy `roster`, where members vouch for keys. */
+  async conflicts(): Promise<ReadonlyMap<Handle, KeyConflict>> {
+    if (this.#store.config.policy === 'roster') return new Map();
+    const branches = await this.all();
+    const key = branches.map(({ handle, tip }) => `${handle}:${tip}`).join();
+    return this.#conflicts.get(key, () => keyConflicts(branches, { own: this.own, statements: this.statements }));
+  }
+
+  /** How a machine with these keys stands, whether its branch was accepted or not. */
+  async standing(handle: Handle, keys: readonly string[]): Promise<MachineStanding> {
+    const roster = await this.roster();
+    return standingOf(roster, { handle, keys, inConflict: (await this.conflicts()).has(handle) });
   }
 
   /** The presence records of a branch that can be read; the others are doctor's. */
@@ -133,13 +180,42 @@ export class Branches {
     return this.#store.objects.blob(blob, maxRecordBytes);
   }
 
-  async verified(branch: Branch, founderKey: string | null): Promise<Verified> {
+  async verified(branch: Branch): Promise<Verified> {
     if (branch.handle === this.own) return 'signed';
-    const pinned = (await this.#store.local.pins()).get(branch.handle);
-    if (pinned === undefined) return 'unverified';
-    // The charter names the key that the founder had then.
-    const keys = branch.machine === null ? [pinned] : keysOf(branch.machine);
-    return founderKey !== null && keys.includes(founderKey) && keys.includes(pinned) ? 'signed' : 'first-seen';
+    const keys = keysOfBranch(branch);
+    const pin = (await this.#store.local.pins()).get(branch.handle);
+    return verifiedBy(await this.standing(branch.handle, keys), { keys, pin });
+  }
+
+  async #tips(): Promise<readonly Tip[]> {
+    const prefix = this.#store.config.ref_prefix;
+    const tips: Tip[] = [];
+    for (const { ref, oid } of await this.#store.refs.list(prefix)) {
+      const handle = handleOfRef(prefix, ref);
+      if (handle !== null) tips.push({ handle, oid });
+    }
+    return tips;
+  }
+
+  async #readable(tips: readonly Tip[]): Promise<Branch[]> {
+    const found: Branch[] = [];
+    for (const { handle, oid } of tips) {
+      try {
+        found.push(await this.#at(handle, oid));
+      } catch (error) {
+        if (!(error instanceof MeshError)) throw error;
+      }
+    }
+    return found;
+  }
+
+  async #believed(branch: Branch, roster: Roster): Promise<Branch | null> {
+    if (branch.handle === this.own) return branch;
+    const cut = cutOf(roster, branch.handle);
+    if (cut !== null) return this.#roster.cutBack(branch, cut);
+    const keys = keysOfBranch(branch);
+    const { standing } = standingOf(roster, { handle: branch.handle, keys, inConflict: false });
+    return standing === 'waiting' ? null : branch;
   }
 
   async #at(handle: Handle, tip: Oid): Promise<Branch> {

@@ -1,4 +1,5 @@
 import { decodeCharter } from '../domain/charter.js';
+import { maxFileBytes } from '../domain/codec.js';
 import { charterPath, charterRef } from '../domain/layout.js';
 import type { CharterRecord } from '../domain/records.js';
 import { lookupPath } from '../domain/tree-edit.js';
@@ -6,7 +7,6 @@ import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
 import type { Objects } from '../store/ports.js';
 import type { Store } from '../store/store.js';
-import { maxRecordBytes } from './branches.js';
 
 /**
  * The charter in a commit's tree. Its errors name the file.
@@ -19,7 +19,7 @@ export async function readCharter(objects: Objects, commit: Oid): Promise<Charte
   if (entry?.mode !== '100644') {
     throw new MeshError('not_found', `The branch _charter holds no ${charterPath}: this repository is no mesh.`);
   }
-  const bytes = await objects.blob(entry.oid, maxRecordBytes);
+  const bytes = await objects.blob(entry.oid, maxFileBytes);
   try {
     return decodeCharter(bytes);
   } catch (error) {
@@ -29,14 +29,18 @@ export async function readCharter(objects: Objects, commit: Oid): Promise<Charte
   }
 }
 
-/** The founder's public key as the store's copy of the charter states it; null where there is none that can be read. */
-export async function founderKey(store: Store): Promise<string | null> {
-  const tip = await store.refs.read(charterRef(store.config.ref_prefix));
-  if (tip === null) return null;
+/** The founder as the store's copy of the charter states it; null where there is none that can be read. */
+export async function founderOf(store: Store): Promise<CharterRecord['founder'] | null> {
   try {
-    return (await readCharter(store.objects, tip)).founder.key;
+    const tip = await store.refs.read(charterRef(store.config.ref_prefix));
+    return tip === null ? null : (await readCharter(store.objects, tip)).founder;
   } catch (error) {
     if (error instanceof MeshError) return null;
     throw error;
   }
+}
+
+/** The public key of {@link founderOf}. */
+export async function founderKey(store: Store): Promise<string | null> {
+  return (await founderOf(store))?.key ?? null;
 }

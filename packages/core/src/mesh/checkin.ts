@@ -17,9 +17,10 @@ import { ackedHere } from './acknowledged.js';
 import { noteActivity, touch } from './activity.js';
 import type { MeshContext } from './context.js';
 import { judged, judgedFreezes } from './machine-clocks.js';
-import { inTips, isAddressed } from './inbox-entries.js';
+import { isAddressed } from './inbox-entries.js';
 import { lastActivityOf, liveSession, numberBefore } from './sessions.js';
 import type { LiveSession } from './sessions.js';
+import { inTips } from './standing-messages.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Locked } from './write.js';
 

@@ -6,6 +6,7 @@ import { examineFolder, orProblem } from '../store/examine-folder.js';
 import type { MeshContext } from './context.js';
 import { damagedFix, examineBranch } from './examine-branch.js';
 import { examineClocks } from './examine-clocks.js';
+import { examineMembership } from './examine-membership.js';
 import {
   examineCharter,
   examineJournal,
@@ -32,6 +33,7 @@ export async function doctor(ctx: MeshContext, facts: () => Promise<SyncFacts>):
     () => examineOwnBranch(ctx),
     () => examineClocks(ctx),
     () => examineOwnership(ctx),
+    () => examineMembership(ctx),
     () => examineBranches(ctx),
   ];
   const problems = new Map<string, Problem>();
@@ -57,11 +59,13 @@ async function historyOrNothing(ctx: MeshContext): ReturnType<typeof partialHist
 async function examineBranches(ctx: MeshContext): Promise<Problem[]> {
   const { config, local } = ctx.store;
   const pins = await local.pins();
+  // Of those the key is not pinned for as long as machines know different ones.
+  const conflicts = await ctx.branches.conflicts();
   const problems: Problem[] = [];
   for (const handle of await handles(ctx)) {
     const ref = branchRef(config.ref_prefix, handle);
     try {
-      const branch = await ctx.branches.get(handle);
+      const branch = await ctx.branches.accepted(handle);
       if (branch === null) continue;
       problems.push(...(await examineBranch(ctx, branch)));
     } catch (error) {
@@ -70,7 +74,7 @@ async function examineBranches(ctx: MeshContext): Promise<Problem[]> {
       problems.push({ kind: 'branch_unreadable', machine: handle, path: ref, message: error.message, fix });
       continue;
     }
-    if (handle === config.handle || pins.has(handle)) continue;
+    if (handle === config.handle || pins.has(handle) || conflicts.has(handle)) continue;
     problems.push({
       kind: 'key_not_pinned',
       machine: handle,

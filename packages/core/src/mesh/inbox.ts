@@ -9,7 +9,6 @@ import type { InboxMessage, InboxResult } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import { maxRecordBytes } from './branches.js';
-import { founderKey } from './charter.js';
 import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries } from './inbox-entries.js';
@@ -93,11 +92,10 @@ async function fill(
   page: MessageEntry[],
   { limit, key }: { limit: number; key: AgentKey },
 ): Promise<void> {
-  const founder = await founderKey(ctx.store);
   let bytes = Buffer.byteLength(JSON.stringify(result));
   let taken = 0;
   for (const entry of page.slice(0, limit)) {
-    const message = await inboxMessage(ctx, entry, { key, founder });
+    const message = await inboxMessage(ctx, entry, key);
     if (message !== null) {
       bytes += Buffer.byteLength(JSON.stringify(message)) + 1;
       if (bytes > maxResultBytes && result.messages.length > 0) break;
@@ -109,11 +107,7 @@ async function fill(
 }
 
 /** Null where the file cannot be read any more: doctor names it, and it hides nothing else. */
-async function inboxMessage(
-  ctx: MeshContext,
-  entry: MessageEntry,
-  { key, founder }: { key: AgentKey; founder: string | null },
-): Promise<InboxMessage | null> {
+async function inboxMessage(ctx: MeshContext, entry: MessageEntry, key: AgentKey): Promise<InboxMessage | null> {
   const now = ctx.clock.now();
   const record = await readMessage(ctx, entry);
   const branch = await ctx.branches.get(entry.sender);
@@ -124,7 +118,7 @@ async function inboxMessage(
     from: {
       machine: entry.sender,
       agent: entry.agent,
-      verified: await ctx.branches.verified(branch, founder),
+      verified: await ctx.branches.verified(branch),
     },
     msg_type: entry.type,
     payload: record.payload,

@@ -52,7 +52,7 @@ async function* matching(ctx: MeshContext, input: unknown, options: WalkOptions)
 }
 
 /** A commit as an event. */
-export function eventLine({ handle, key, oid, commit, said }: Walked): EventLine {
+export function eventLine({ handle, key, oid, commit, said, revoked }: Walked): EventLine {
   const [id] = said?.messages ?? [];
   return {
     event: said?.event ?? 'unknown',
@@ -65,6 +65,7 @@ export function eventLine({ handle, key, oid, commit, said }: Walked): EventLine
     ...(said?.to === undefined ? {} : { to: said.to }),
     ...(said?.type === undefined ? {} : { type: said.type }),
     signature: signatureState(commit, key),
+    ...(revoked ? { revoked } : {}),
   };
 }
 

@@ -6,9 +6,10 @@ import { arrivedAt } from '../domain/message-life.js';
 import { provenSkew } from '../domain/skew.js';
 import type { ClockEvidence, MachineSkew } from '../domain/skew.js';
 import { MeshError } from '../errors.js';
-import type { JournalView } from '../store/ports.js';
+import type { JournalView, MessageEntry } from '../store/ports.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { inTips } from './standing-messages.js';
 import { receiptFor } from './own-receipts.js';
 
 /** How far the clock of a branch's machine is proven to be off ours, in milliseconds; positive is ahead. */
@@ -53,10 +54,21 @@ export async function judged<Entry extends MessageFacts>(
 
 /** What of the journal tells the freezes in force, as it is to be judged. */
 export async function judgedFreezes(ctx: MeshContext, journal: JournalView): Promise<MessageFacts[]> {
-  return judged(
-    ctx,
-    journal.messages.filter(({ type }) => type === 'freeze' || type === 'freeze-clear'),
-  );
+  const messages = journal.messages.filter(({ type }) => type === 'freeze' || type === 'freeze-clear');
+  return judged(ctx, await believedFreezes(ctx, messages));
+}
+
+/** A revoked machine's freezes end; what it cleared stays cleared where it did so before the commit named then. */
+async function believedFreezes(ctx: MeshContext, messages: readonly MessageEntry[]): Promise<readonly MessageEntry[]> {
+  const { ruling } = await ctx.branches.roster();
+  if (ruling.cuts.size === 0) return messages;
+  const stands = inTips(ctx);
+  const believed: MessageEntry[] = [];
+  for (const entry of messages) {
+    const isRevoked = entry.sender !== ctx.branches.own && ruling.cuts.has(entry.sender);
+    if (!isRevoked || (entry.type === 'freeze-clear' && (await stands(entry)))) believed.push(entry);
+  }
+  return believed;
 }
 
 async function readableBranch(ctx: MeshContext, handle: Handle): Promise<Branch | null> {

@@ -84,7 +84,11 @@ async function look(store: Store): Promise<Findings> {
   const view = await journalOrNull(store);
   const damage = view === null ? [] : await journal.damage();
   // All of them are read, not only those without a pin: damage in a tip is found here, and `search` tells of it below.
-  const branches = await new Branches(store).all();
+  const accepted = new Branches(store);
+  const branches = await accepted.allAccepted();
+  const unpinned = branches.filter(({ handle }) => handle !== config.handle && !pinned.has(handle));
+  // A key that machines know differently is not pinned: nothing is wrong with the file then.
+  const disputed: ReadonlyMap<Handle, unknown> = unpinned.length === 0 ? new Map() : await accepted.conflicts();
   const gone: Handle[] = [];
   for (const handle of pinned.keys()) {
     const ref = branchRef(config.ref_prefix, handle);
@@ -102,8 +106,8 @@ async function look(store: Store): Promise<Findings> {
     refs: unreadable,
     gone,
     // What was accepted was checked then: its machine.yaml states the key.
-    pins: branches.flatMap(({ handle, machine }) =>
-      machine === null || handle === config.handle || pinned.has(handle) ? [] : [[handle, machine.key] as const],
+    pins: unpinned.flatMap(({ handle, machine }) =>
+      machine === null || disputed.has(handle) ? [] : [[handle, machine.key] as const],
     ),
     followed: branches.flatMap(({ handle, machine }) => {
       const chain = machine === null ? [] : keysOf(machine);

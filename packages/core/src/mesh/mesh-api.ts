@@ -1,5 +1,6 @@
 import type { MeshApi } from '../api.js';
 import { ack } from './ack.js';
+import { admit } from './admission.js';
 import { agents } from './agents.js';
 import { checkin } from './checkin.js';
 import { checkout } from './checkout.js';
@@ -11,6 +12,8 @@ import { mention } from './mention.js';
 import { leave } from './leave.js';
 import { rotateKey } from './rotate-key.js';
 import { invite } from './invite.js';
+import { keys } from './keys.js';
+import { revoke } from './revocation.js';
 import { send } from './send.js';
 import { sent } from './sent.js';
 import { status } from './status.js';
@@ -22,7 +25,7 @@ import type { SyncFacts } from './status.js';
 export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): MeshApi {
   return {
     checkin: (input, call) => checkin(ctx, input, call),
-    agents: (input, call) => agents(ctx, input, call),
+    agents: (input, call) => agents(ctx, input, call, facts),
     send: (input, call) => send(ctx, input, call),
     inbox: (input, call) => inbox(ctx, input, call),
     ack: (input, call) => ack(ctx, input, call),
@@ -34,6 +37,9 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     leave: (input, call) => leave(ctx, input, call),
     rotateKey: (input, call) => rotateKey(ctx, input, call),
     invite: (input, call) => invite(ctx, input, call),
+    admit: (input, call) => admit(ctx, input, call),
+    revoke: (input, call) => revoke(ctx, input, call),
+    keys: () => keys(ctx),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts),
     log: (input, options) => log(ctx, input, options),

@@ -19,6 +19,8 @@ export interface Walked {
   said: ParsedCommitMessage | null;
   /** The key that must have signed it; undefined where that cannot be told. */
   key: string | undefined;
+  /** Its machine was revoked. */
+  revoked: boolean;
 }
 
 /** Where the walk stands on one branch. */
@@ -28,6 +30,7 @@ interface Head {
   keys: SigningKeys | null;
   oid: Oid;
   commit: CommitObject;
+  revoked?: boolean;
   /** How many of its commits in a row were dated before the time asked for. */
   early?: number;
 }
@@ -56,7 +59,7 @@ export async function* newestFirst(
     const commit = await ctx.store.objects.commit(branch.tip);
     const { handle, machine, tip: oid } = branch;
     const keys = machine === null ? null : new SigningKeys(keysOf(machine), machine.key);
-    heads.push({ handle, keys, oid, commit });
+    heads.push({ handle, keys, oid, commit, revoked: branch.revoked !== undefined });
   }
   const charter = await charterHead(ctx);
   if (charter !== null && (wanted.machine ?? charter.handle) === charter.handle) heads.push(charter);
@@ -65,7 +68,14 @@ export async function* newestFirst(
     const said = parseCommitMessage(newest.commit.message);
     // Asked of every commit, those that nobody looks at too: each tells what key signed the ones before it.
     const key = newest.keys?.older(said?.event);
-    yield { handle: newest.handle, oid: newest.oid, commit: newest.commit, said, key };
+    yield {
+      handle: newest.handle,
+      oid: newest.oid,
+      commit: newest.commit,
+      said,
+      key,
+      revoked: newest.revoked === true,
+    };
     const [parent] = newest.commit.parents;
     const index = heads.indexOf(newest);
     const edge = edges.find(({ commit }) => commit === newest.oid);

@@ -24,6 +24,8 @@ import { clearsNothing } from './freeze-clear.js';
 import { leftAt } from './left.js';
 import { liveSession } from './sessions.js';
 import { withdrawnHere } from './withdrawn.js';
+import { cutOf } from './standing.js';
+import { machineRevoked, unheard } from './unheard.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Locked } from './write.js';
 
@@ -71,7 +73,13 @@ export async function send(ctx: MeshContext, input: unknown, call: CallOptions):
     });
     const entry = journal.byIdFrom(ctx.branches.own, record.id);
     if (entry === undefined) throw new Error(`message ${record.id} is committed but not in the journal`);
-    const warning = [sender.warning, noReader(target), await clearsNothing(ctx, journal, entry), refused]
+    const warning = [
+      sender.warning,
+      noReader(target),
+      await clearsNothing(ctx, journal, entry),
+      refused,
+      await unheard(ctx),
+    ]
       .filter((text) => text !== null)
       .join(' ');
     return { ...result(ctx, journal, entry, target), ...(warning === '' ? {} : { warning }) };
@@ -120,6 +128,8 @@ async function tryTarget(
     return { to, toAgent: null, recipients };
   }
   const branch = isHandle(to) ? await ctx.branches.get(to) : null;
+  const cut = isHandle(to) && to !== ctx.branches.own ? cutOf(await ctx.branches.roster(), to) : null;
+  if (cut !== null) return { error: machineRevoked(to, cut) };
   const left = branch === null ? null : leftAt(branch);
   if (branch === null || left !== null) return { error: await machineNotFound(ctx, to, left) };
   const alive = (await aliveAgents(ctx, branch)).map((view) => view.agent_id);

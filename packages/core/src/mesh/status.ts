@@ -2,6 +2,7 @@ import type { PartialHistory, Problem, RemoteStatus, StatusResult } from '../dom
 import { examineWriting } from '../store/examine-folder.js';
 import { agentsOn } from './agents.js';
 import type { MeshContext } from './context.js';
+import { examineMembership } from './examine-membership.js';
 import { examineOwnership } from './examine-store.js';
 import { examineClocks } from './examine-clocks.js';
 import { examineLeft } from './left.js';
@@ -38,6 +39,7 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
       ...facts.problems,
       ...(await examineOwnership(ctx)),
       ...(await examineLeft(ctx)),
+      ...(await examineMembership(ctx)),
       ...(await examineClocks(ctx)),
       ...(await examineWriting(dir, { fs: ctx.store.fs })),
     ],

@@ -1,12 +1,13 @@
 import type {
   AgentId,
-  AgentsResult,
   AgentView,
+  AgentsResult,
   CheckinDone,
   FreezeView,
   Handle,
   InboxMessage,
   InboxResult,
+  Oid,
   SendResult,
   SentResult,
   StatusResult,
@@ -24,6 +25,7 @@ export const id: Ulid = '01KBEST0000000000000000001' as Ulid;
 export const studio: Handle = 'studio' as Handle;
 export const laptop: Handle = 'laptop' as Handle;
 export const meshOf: { id: Ulid; name: string } = { id, name: 'team' };
+export const commit: Oid = '4f'.repeat(20) as Oid;
 export const qa: AgentId = 'qa' as AgentId;
 
 export const syncOk: SyncSummary = { state: 'ok', last_ok_at: at, queued: 0, error: null };

@@ -34,6 +34,15 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       leave: noted('leave', { preview: false, machine: samples.laptop, agents: [samples.qa] }),
       rotateKey: noted('rotateKey', { preview: true, machine: samples.laptop, key: null, previous: 'SHA256:…' }),
       invite: () => Promise.reject(new Error('no tool invites yet')),
+      admit: noted('admit', { preview: false, machine: samples.laptop, key: 'SHA256:x', already: false }),
+      revoke: noted('revoke', {
+        preview: false,
+        machine: samples.laptop,
+        key: 'SHA256:x',
+        through: { seq: 41, commit: samples.commit },
+        binds: 'here' as const,
+      }),
+      keys: () => Promise.resolve({ machine: samples.laptop, policy: 'open', keys: [], allowed_signers: '' }),
       status: () => {
         log.push({ name: 'status' });
         return answers.status?.() ?? Promise.resolve(samples.statusResult);

@@ -1,4 +1,4 @@
-import type { Problem, RemoteStatus, StatusResult } from '@git-mesh/core';
+import type { RemoteStatus, StatusResult } from '@git-mesh/core';
 import type { MeshTool, TextContext } from '../mesh-tool.js';
 import {
   described,
@@ -13,6 +13,7 @@ import {
 } from '../schema-parts.js';
 import { ageText } from '../text/age.js';
 import { counted } from '../text/facts.js';
+import { problemLine } from '../text/problem-line.js';
 import { ownText, quoted } from '../text/quoted.js';
 
 /** The answer where there is no mesh: not an error, since that is what was asked. */
@@ -39,13 +40,6 @@ function remoteLines(remote: RemoteStatus, context: TextContext): string[] {
     lines.push(`  ${context.visible(remote.error.name, 60)}: ${quoted(remote.error.message, context, 300)}${next}`);
   }
   return lines;
-}
-
-function problemLine(problem: Problem, context: TextContext): string {
-  const machine = problem.machine === undefined ? '' : ` on ${quoted(problem.machine, context, 60)}`;
-  const path = problem.path === undefined ? '' : ` in ${quoted(problem.path, context, 200)}`;
-  const fix = problem.fix === undefined ? '' : ` Remedy: ${ownText(problem.fix, context)}`;
-  return `- ${problem.kind}${machine}${path}: ${quoted(problem.message, context, 300)}${fix}`;
 }
 
 function statusText(result: StatusResult | NoMeshStatus, context: TextContext): string {

@@ -1,6 +1,7 @@
 import type { AgentsResult } from '@git-mesh/core';
 import type { MeshTool, TextContext } from '../mesh-tool.js';
 import {
+  anyObject,
   described,
   flag,
   freezes,
@@ -15,6 +16,7 @@ import {
 } from '../schema-parts.js';
 import { ageText } from '../text/age.js';
 import { agentLine, counted, freezeLines, syncLine } from '../text/facts.js';
+import { problemLine } from '../text/problem-line.js';
 import { quoted } from '../text/quoted.js';
 
 function machineLines(result: AgentsResult, context: TextContext): string[] {
@@ -35,6 +37,7 @@ function agentsText(result: AgentsResult, context: TextContext): string {
     `${counted(result.machines.length, 'machine')}:`,
     ...machineLines(result, context),
     syncLine(result.sync, context),
+    ...(result.problems ?? []).map((problem) => problemLine(problem, context)),
   ].join('\n');
 }
 
@@ -64,6 +67,7 @@ export const agentsList: MeshTool<AgentsResult> = {
     ),
     freezes,
     sync,
+    problems: listOf(anyObject),
   }),
   // The statuses and reasons it shows are what others wrote.
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },

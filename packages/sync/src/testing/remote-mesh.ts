@@ -194,13 +194,16 @@ export interface RemoteMesh {
 }
 
 /** Machines that found and join a mesh through a real bare repository. */
-export async function remoteMesh(handles: readonly string[], options: { clock?: Clock } = {}): Promise<RemoteMesh> {
+export async function remoteMesh(
+  handles: readonly string[],
+  options: { clock?: Clock; policy?: 'open' | 'roster' } = {},
+): Promise<RemoteMesh> {
   const git = new GitFixture();
   const remote = git.bare('remote.git');
   const peers: Peer[] = [];
   for (const machine of handles) {
     const setup = { dir: git.path(machine), env: process.env, logger: silentLogger, machine, hostname: machine };
-    if (peers.length === 0) await initMesh({ ...setup, remote });
+    if (peers.length === 0) await initMesh({ ...setup, remote, policy: options.policy ?? 'open' });
     else await joinMesh({ ...setup, url: remote });
     peers.push(await Peer.open(git, setup.dir, options));
   }

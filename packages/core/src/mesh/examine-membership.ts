@@ -1,0 +1,76 @@
+import type { Problem } from '../domain/results.js';
+import { keyFingerprint } from '../store/public-key.js';
+import type { MeshContext } from './context.js';
+import { fingerprintOrNull } from './known-keys.js';
+import { ownStanding } from './membership-rules.js';
+import { keysOfBranch } from './standing.js';
+
+/** What is wrong with who counts: this machine itself, keys that machines saw differently, revocations elsewhere. */
+export async function examineMembership(ctx: MeshContext): Promise<Problem[]> {
+  return [...(await ownProblems(ctx)), ...(await conflicts(ctx)), ...(await revokedElsewhere(ctx))];
+}
+
+async function ownProblems(ctx: MeshContext): Promise<Problem[]> {
+  const machine = ctx.branches.own;
+  const { standing, by } = await ownStanding(ctx);
+  const key = keyFingerprint(ctx.store.signer.publicKey);
+  if (standing === 'waiting') {
+    const message = `this machine waits to be admitted: nobody reads what it writes until then. Its key is ${key}`;
+    const fix = `have a member run git mesh admit ${machine} after comparing the fingerprint ${key}`;
+    return [{ kind: 'not_admitted', machine, message, fix }];
+  }
+  if (standing !== 'revoked') return [];
+  const message = `this machine was revoked by ${by ?? 'a member'}: nobody reads what it writes from then on`;
+  const fix = `ask whoever runs ${by ?? 'that member'}; it can take that back with git mesh admit ${machine}, or join anew under another handle`;
+  return [{ kind: 'revoked', machine, message, fix }];
+}
+
+async function conflicts(ctx: MeshContext): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const [machine, { key, pinned }] of await ctx.branches.conflicts()) {
+    const branch = await ctx.branches.get(machine);
+    if (branch === null) continue;
+    const { standing } = await ctx.branches.standing(machine, keysOfBranch(branch));
+    if (standing !== 'conflict' && machine !== ctx.branches.own) continue;
+    const others = pinned.map((one) => `${one.by} pinned ${one.key}`).join(', ');
+    problems.push({
+      kind: 'key_conflict',
+      machine,
+      message: `machines know ${machine} by different keys: here it is ${key}, and ${others}`,
+      fix:
+        machine === ctx.branches.own
+          ? `somebody else writes as ${machine} where those machines look: compare the fingerprints with whoever runs them, and look at their remotes`
+          : `ask whoever runs ${machine} for its fingerprint (git mesh keys there): where it is ${key}, git mesh admit ${machine} says so here; where it is not, git mesh revoke ${machine}`,
+    });
+  }
+  return problems;
+}
+
+/** Under `open` a revocation binds where it was made; others are told of it. */
+async function revokedElsewhere(ctx: MeshContext): Promise<Problem[]> {
+  const { branches, store } = ctx;
+  if (store.config.policy === 'roster') return [];
+  const all = await branches.all();
+  const own = await branches.statements.roster(await branches.ownBranch());
+  const problems: Problem[] = [];
+  for (const author of all) {
+    // One that is revoked here says nothing here any more.
+    if (author.handle === branches.own || author.revoked !== undefined) continue;
+    for (const { handle, key, through } of await branches.statements.roster(author)) {
+      const about = all.find((branch) => branch.handle === handle);
+      if (through === undefined || about === undefined || own.some((said) => said.handle === handle)) continue;
+      const itself = handle === branches.own;
+      problems.push({
+        kind: 'revoked_elsewhere',
+        machine: handle,
+        message: itself
+          ? `${author.handle} revoked this machine: it reads nothing of it past commit ${through.seq}`
+          : `${author.handle} revoked ${handle} (key ${fingerprintOrNull(key) ?? 'unknown'}) through commit ${through.seq}; here it still counts`,
+        fix: itself
+          ? `ask whoever runs ${author.handle}, who can take it back with git mesh admit ${handle}`
+          : `ask whoever runs ${author.handle} why: git mesh revoke ${handle} does the same here, git mesh admit ${handle} says that it counts here`,
+      });
+    }
+  }
+  return problems;
+}
