@@ -113,6 +113,47 @@ describe('the server', () => {
     ['agent_checkout', {}, { agent_id: 'qa' }, { preview: false, agent_id: 'qa', machine: 'laptop' }],
     ['agent_mesh_status', {}, {}, samples.statusResult],
     [
+      'agent_mesh_admit',
+      {},
+      { machine: 'laptop' },
+      { preview: false, machine: 'laptop', key: 'SHA256:x', already: false },
+    ],
+    [
+      'agent_mesh_admit',
+      {
+        admit: () =>
+          Promise.resolve({ preview: true, machine: samples.laptop, key: 'SHA256:x', already: false, next: 'n' }),
+      },
+      { machine: 'laptop' },
+      { preview: true, machine: 'laptop', key: 'SHA256:x', already: false, next: 'n' },
+    ],
+    [
+      'agent_mesh_revoke',
+      {},
+      { machine: 'laptop' },
+      {
+        preview: false,
+        machine: 'laptop',
+        key: 'SHA256:x',
+        through: { seq: 41, commit: samples.commit },
+        binds: 'here',
+      },
+    ],
+    ['agent_mesh_leave', {}, {}, { preview: false, machine: 'laptop', agents: ['qa'] }],
+    [
+      'agent_mesh_invite',
+      {},
+      {},
+      {
+        preview: false,
+        machine: 'laptop',
+        key: 'SHA256:x',
+        mesh: samples.meshOf,
+        code: 'mesh1.x',
+        expires_at: samples.laterAt,
+      },
+    ],
+    [
       'agent_mesh_status',
       { status: () => Promise.resolve({ ...samples.statusResult, worker: null, remotes: [], problems: [] }) },
       {},

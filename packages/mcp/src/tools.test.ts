@@ -52,7 +52,11 @@ describe('the tools', () => {
       'agent_checkout',
       'agent_mesh_status',
       'agent_mesh_create',
+      'agent_mesh_invite',
       'agent_mesh_join',
+      'agent_mesh_admit',
+      'agent_mesh_revoke',
+      'agent_mesh_leave',
     ];
     for (const platform of ['linux', 'darwin', 'win32']) {
       expect(meshTools(platform).map(({ name }) => name)).toEqual(names);
@@ -128,6 +132,10 @@ describe('the tools', () => {
       agent_mesh_status: '1011',
       agent_mesh_create: '0011',
       agent_mesh_join: '0011',
+      agent_mesh_invite: '0000',
+      agent_mesh_admit: '0010',
+      agent_mesh_revoke: '0110',
+      agent_mesh_leave: '0110',
     });
   });
 

@@ -10,6 +10,7 @@ import { MeshError } from '../errors.js';
 import { keyFingerprint } from '../store/public-key.js';
 import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
+import { requireMember } from './membership-rules.js';
 import { stillOfUse } from './invitations.js';
 import { locked, nowIso } from './write.js';
 
@@ -21,10 +22,11 @@ const secretBytes = 32;
  * Makes an invitation that one machine can join by, within 15 minutes of this machine's clock. It stands in local state
  * only; this machine's next rounds admit whoever proves to have it.
  *
- * @throws MeshError `not_found` (no remote, or none of that name), `machine_left`, `store_copied`, `handle_conflict`
+ * @throws MeshError `forbidden` (no member), `not_found` (no remote, or none of that name), `machine_left`, `store_copied`, `handle_conflict`
  */
 export async function invite(ctx: MeshContext, input: unknown, call: CallOptions): Promise<InviteResult> {
   const { remote: name, confirm } = parseInviteInput(input);
+  await requireMember(ctx, 'invite a machine');
   const { config, signer } = ctx.store;
   const { url, name: chosen } = chooseRemote(await ctx.store.refreshRemotes(), name);
   const about = { machine: config.handle, key: keyFingerprint(signer.publicKey), mesh: config.mesh };

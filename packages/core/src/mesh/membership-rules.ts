@@ -2,12 +2,13 @@ import type { Handle } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
 import { keyFingerprint } from '../store/public-key.js';
 import type { MeshContext } from './context.js';
+import { keysOfBranch } from './standing.js';
 import type { MachineStanding } from './standing.js';
 import { joinRequests } from './requests.js';
 
 /** How this machine itself stands in its mesh. */
-export async function ownStanding({ branches, store }: MeshContext): Promise<MachineStanding> {
-  return branches.standing(branches.own, [store.signer.publicKey]);
+export async function ownStanding({ branches }: MeshContext): Promise<MachineStanding> {
+  return branches.standing(branches.own, keysOfBranch(await branches.ownBranch()));
 }
 
 /** @throws MeshError `forbidden` where the word of this machine counts for nobody. */

@@ -20,6 +20,7 @@ import type {
 export const nowMs: number = Date.parse('2026-12-02T05:00:00.000Z');
 const at = '2026-12-02T04:59:00.000Z';
 const later = '2026-12-02T06:00:00.000Z';
+export const laterAt: string = later;
 // The brands are the parsers' to give; a sample is not parsed.
 export const id: Ulid = '01KBEST0000000000000000001' as Ulid;
 export const studio: Handle = 'studio' as Handle;

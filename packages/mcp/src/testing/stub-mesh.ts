@@ -33,7 +33,14 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
       mention: () => Promise.resolve({ agents: [] }),
       leave: noted('leave', { preview: false, machine: samples.laptop, agents: [samples.qa] }),
       rotateKey: noted('rotateKey', { preview: true, machine: samples.laptop, key: null, previous: 'SHA256:…' }),
-      invite: () => Promise.reject(new Error('no tool invites yet')),
+      invite: noted('invite', {
+        preview: false,
+        machine: samples.laptop,
+        key: 'SHA256:x',
+        mesh: samples.meshOf,
+        code: 'mesh1.x',
+        expires_at: samples.laterAt,
+      }),
       admit: noted('admit', { preview: false, machine: samples.laptop, key: 'SHA256:x', already: false }),
       revoke: noted('revoke', {
         preview: false,
