@@ -132,7 +132,7 @@ describe('the note of how much of a journal was checked', () => {
     ['all but its beginning is cut off', () => truncate(file, 1_000)],
     ['it is empty', () => truncate(file, 0)],
     ['an older copy of it stands there', () => copyFile(`${file}.old`, file)],
-    ['a line is there twice', async () => appendFile(file, (await readFile(file, 'utf8')).split('\n')[1] + '\n')],
+    ['a line is there twice', async () => appendFile(file, `${(await readFile(file, 'utf8')).split('\n')[1] ?? ''}\n`)],
     ['the note is cut off', () => truncate(note, 40)],
     ['the note is no note', () => writeFile(note, '{"rules":1,"bytes":-1,"sha256":""}')],
     ['the note is one by other rules', () => edit((told) => ({ ...told, rules: 2 }))],
