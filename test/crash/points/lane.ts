@@ -34,8 +34,9 @@ export class Lane {
   readonly #root: string;
   #isBuilt = false;
 
-  constructor() {
-    this.#root = realpathSync(mkdtempSync(join(tmpdir(), 'mesh-points-')));
+  /** In a new folder in `parent`. */
+  constructor(parent: string = tmpdir()) {
+    this.#root = realpathSync(mkdtempSync(join(parent, 'mesh-points-')));
     this.#world = new World(this.#root);
     mkdirSync(join(this.#root, 'tmp'));
   }

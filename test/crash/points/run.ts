@@ -1,14 +1,16 @@
+import { tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
 import { Lane } from './lane.js';
 import type { Outcome } from './lane.js';
 import { operations } from './operations.js';
 import type { Point } from './victim.js';
 
 // `npm run crash-points`: every operation is killed at every point of it. With arguments only what they name:
-// [--every N] [OPERATION[;OPERATION] [disk|process N WHEN]]
+// [--every N] [--minutes N] [--dir FOLDER] [OPERATION[;OPERATION] [disk|process N WHEN]]
+// --dir is where the stores are made (default: the folder for temporary files): quickest in /dev/shm. After so many
+// minutes (default: 60) no further operation is begun, and those that are left are named.
 
 const lanes = 2;
-/** Past this no further operation is begun. */
-const limitMs = 20 * 60_000;
 
 function nth(points: readonly Point[], every: number): Point[] {
   return points.filter((_, index) => index % every === 0 || index === points.length - 1);
@@ -28,19 +30,38 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
+/** Throws for what is no option, or one without its value. */
+function options(args: string[]): { every: number; limitMs: number; dir: string; rest: string[] } {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      every: { type: 'string', default: '1' },
+      minutes: { type: 'string', default: '60' },
+      dir: { type: 'string', default: tmpdir() },
+    },
+  });
+  return {
+    every: Number(values.every),
+    limitMs: Number(values.minutes) * 60_000,
+    dir: values.dir,
+    rest: positionals,
+  };
+}
+
 async function main(args: string[]): Promise<boolean> {
-  const flag = args.indexOf('--every');
-  const every = flag === -1 ? 1 : Number(args.splice(flag, 2)[1]);
-  const [only, ...point] = args;
+  const { every, limitMs, dir, rest } = options(args);
+  const [only, ...point] = rest;
   const names = only === undefined ? Object.keys(operations) : only.split(';');
   const choose = chooser(point, every);
   const began = performance.now();
   const outcomes: Outcome[] = [];
   const work = async (): Promise<void> => {
-    const lane = new Lane();
+    const lane = new Lane(dir);
     try {
-      for (let name = names.shift(); name !== undefined; name = names.shift()) {
-        if (performance.now() - began > limitMs) throw new Error(`out of time before ${name}`);
+      while (performance.now() - began < limitMs) {
+        const name = names.shift();
+        if (name === undefined) break;
         const outcome = await lane.run(name, choose);
         outcomes.push(outcome);
         print(row(outcome));
@@ -71,7 +92,8 @@ async function main(args: string[]): Promise<boolean> {
     }),
   );
   print(`${Math.round((performance.now() - began) / 1000)} s`);
-  return failed === 0;
+  if (names.length > 0) print(`out of time; what is left: npm run crash-points -- "${names.join(';')}"`);
+  return failed === 0 && names.length === 0;
 }
 
 function row({ operation, all, run, killed, failures }: Outcome): string {

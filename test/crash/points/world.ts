@@ -72,7 +72,7 @@ export class World {
   }
 
   bare(name: string): string {
-    stockGit(['init', '-q', '--bare', '-b', 'main', this.path(name)]);
+    stockGit(['init', '-q', '--bare', '--template=', '-b', 'main', this.path(name)]);
     return this.path(name);
   }
 

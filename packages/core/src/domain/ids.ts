@@ -31,6 +31,7 @@ const agentPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 /** The time part of the last millisecond of the year 9999: later ones have no ISO 8601 form of four-digit years. */
 const lastUlidTime = '76EZ91ZPZZ';
+const commonIsoPattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const isoPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 const handleRule =
@@ -105,6 +106,8 @@ export function isOid(text: string): text is Oid {
 
 /** True for exactly the form with milliseconds and `Z`, of a date that exists. */
 export function isIsoTime(text: string): text is IsoTime {
+  // Nearly all are of a day that every month has, which needs no calendar.
+  if (commonIsoPattern.test(text)) return true;
   if (!isoPattern.test(text)) return false;
   const at = Date.parse(text);
   return !Number.isNaN(at) && new Date(at).toISOString() === text;

@@ -23,6 +23,10 @@ import {
 /** A line of the file: an entry, or the floor of the numbers that come. */
 export type JournalLine = JournalEntry | { kind: 'raise'; n: number };
 
+const space = 0x20;
+/** Where a line's JSON begins. */
+const jsonStart = 9;
+
 const messageType: Check<MessageType> = (value): value is MessageType =>
   typeof value === 'string' && isMessageType(value);
 
@@ -64,16 +68,21 @@ export function encodeLine(line: JournalLine): string {
 
 /** The line without its line feed; the reason why not for one that is damaged. */
 export function decodeLine(source: Buffer): JournalLine | { kind: 'damaged'; reason: string; corrupt?: true } {
-  const line = source.toString('utf8');
-  const json = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json))
+  // The checksum is of the bytes: what of them is no UTF-8 was never written here.
+  if (source[8] !== space || source.toString('latin1', 0, 8) !== checksum(source.subarray(jsonStart)))
     return { ...damaged('its checksum does not match'), corrupt: true };
-  const value = parseJson(json);
+  const value = parseJson(source.toString('utf8', jsonStart));
   if (!isRecord(value)) return damaged('it is no JSON object');
   if (!isKind(value['kind'])) return damaged('it is of an unknown kind');
   const wrong = wrongField(value, shapes[value['kind']]);
   // The shape of its kind was just checked, field by field.
   return wrong === null ? (value as unknown as JournalLine) : damaged(`its field "${wrong}" is not as expected`);
+}
+
+/** The entry of a line that {@link decodeLine} has once found whole and well-formed. */
+export function decodeCheckedLine(line: string): JournalLine {
+  // It was checked field by field before.
+  return JSON.parse(line.slice(jsonStart)) as JournalLine;
 }
 
 function isKind(value: unknown): value is JournalLine['kind'] {
@@ -82,6 +91,6 @@ function isKind(value: unknown): value is JournalLine['kind'] {
 
 const damaged = (reason: string): { kind: 'damaged'; reason: string; corrupt?: true } => ({ kind: 'damaged', reason });
 
-function checksum(json: string): string {
+function checksum(json: string | Uint8Array): string {
   return crc32(json).toString(16).padStart(8, '0');
 }

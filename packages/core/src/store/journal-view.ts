@@ -13,7 +13,7 @@ export class LiveJournalView implements JournalView {
   readonly acked: Entries<'acked'> = [];
   readonly #byNumber = new Map<number, MessageEntry>();
   readonly #byId = new Map<Ulid, MessageEntry>();
-  readonly #bySender = new Map<string, MessageEntry>();
+  readonly #bySender = new Map<Handle, Map<Ulid, MessageEntry>>();
   readonly #tips = new Map<Handle, JournaledTip[]>();
   /** What was timed by this machine's clock, in the order of the file. */
   readonly #timed: (MessageEntry | JournaledTip)[] = [];
@@ -53,7 +53,7 @@ export class LiveJournalView implements JournalView {
   }
 
   byIdFrom(sender: Handle, id: Ulid): MessageEntry | undefined {
-    return this.#bySender.get(`${sender} ${id}`);
+    return this.#bySender.get(sender)?.get(id);
   }
 
   cursor(sender: Handle): JournaledTip | undefined {
@@ -94,15 +94,16 @@ export class LiveJournalView implements JournalView {
   }
 
   #addMessage(line: MessageEntry): string | null {
-    const key = `${line.sender} ${line.id}`;
+    const ofSender = this.#bySender.get(line.sender) ?? new Map<Ulid, MessageEntry>();
     if (this.#byNumber.has(line.n)) return `message number ${line.n} was given before`;
-    if (this.#bySender.has(key)) return `message ${line.id} of ${line.sender} is there before`;
+    if (ofSender.has(line.id)) return `message ${line.id} of ${line.sender} is there before`;
     this.highest = Math.max(this.highest, line.n);
     this.#limitEarlier(line.at);
     this.#timed.push(line);
     this.messages.push(line);
     this.#byNumber.set(line.n, line);
-    this.#bySender.set(key, line);
+    ofSender.set(line.id, line);
+    if (ofSender.size === 1) this.#bySender.set(line.sender, ofSender);
     if (!this.#byId.has(line.id)) this.#byId.set(line.id, line);
     return null;
   }

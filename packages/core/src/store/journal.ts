@@ -4,7 +4,8 @@ import { MeshError } from '../errors.js';
 import { writeDurable } from './durable-fs.js';
 import type { Fs, FsFile, FsStat } from './fs.js';
 import { isErrno } from './fs.js';
-import { decodeLine, encodeLine } from './journal-line.js';
+import { CheckedJournal } from './journal-checked.js';
+import { decodeCheckedLine, decodeLine, encodeLine } from './journal-line.js';
 import type { JournalLine } from './journal-line.js';
 import { LiveJournalView } from './journal-view.js';
 import type { Journal, JournalDamage, JournalEntry, JournalView } from './ports.js';
@@ -22,6 +23,8 @@ interface Progress {
   /** Where the last whole line ends. */
   offset: number;
   lines: number;
+  /** Up to here, the end of a line, nothing was damaged. */
+  sound: number;
   /** The last whole line, checksum included: a file that has another one there was replaced. */
   tail: Buffer;
   /** The size at the last look; past `offset` there is a torn line. */
@@ -35,6 +38,7 @@ const nothing = (): Progress => ({
   inode: -1,
   offset: 0,
   lines: 0,
+  sound: 0,
   tail: Buffer.alloc(0),
   size: -1,
   mtimeMs: -1,
@@ -45,12 +49,14 @@ export class FileJournal implements Journal {
   readonly file: string;
   readonly #fs: Fs;
   readonly #header: string;
+  readonly #checked: CheckedJournal;
   #progress: Progress = nothing();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(fs: Fs, file: string, store: Ulid) {
     this.#fs = fs;
     this.file = file;
+    this.#checked = new CheckedJournal(fs, file);
     this.#header = `git-mesh-journal ${formatNumber} ${store}`;
   }
 
@@ -173,12 +179,21 @@ export class FileJournal implements Journal {
       bytes.subarray(0, before.tail.length).equals(before.tail);
     if (goesOn) {
       bytes = bytes.subarray(before.tail.length);
+      this.#take(bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1));
     } else {
       this.#progress = nothing();
       if (start > 0) bytes = asBuffer(await file.read(0, stat.size));
+      await this.#takeAll(bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1));
     }
-    this.#take(bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1));
     this.#note(stat);
+  }
+
+  /** The whole file, of which most was checked by an earlier command. */
+  async #takeAll(bytes: Buffer): Promise<void> {
+    const known = await this.#checked.bytesOf(bytes);
+    this.#takeChecked(bytes.subarray(0, known));
+    this.#take(bytes.subarray(known));
+    await this.#checked.note(bytes.subarray(0, this.#progress.sound), { known });
   }
 
   #note(stat: FsStat): void {
@@ -197,7 +212,29 @@ export class FileJournal implements Journal {
       const found = progress.lines === 1 ? this.#checkHeader(line.toString('utf8')) : this.#takeEntry(line);
       if (found !== null) progress.damage.push({ line: progress.lines, ...found });
       start = end + 1;
+      if (progress.damage.length === 0) progress.sound = progress.offset + start;
     }
+    this.#passed(bytes);
+  }
+
+  /** As {@link FileJournal.#take} of the beginning of the file, where all is known to be as it should. */
+  #takeChecked(bytes: Buffer): void {
+    const progress = this.#progress;
+    const text = bytes.toString('utf8');
+    for (let start = 0; start < text.length;) {
+      const end = text.indexOf('\n', start);
+      const line = text.slice(start, end);
+      progress.lines += 1;
+      if (progress.lines === 1) this.#checkHeader(line);
+      else progress.view.add(decodeCheckedLine(line));
+      start = end + 1;
+    }
+    progress.sound = bytes.length;
+    this.#passed(bytes);
+  }
+
+  #passed(bytes: Buffer): void {
+    const progress = this.#progress;
     progress.offset += bytes.length;
     if (bytes.length > 0) progress.tail = Buffer.from(bytes.subarray(bytes.lastIndexOf(lineFeed, -2) + 1));
   }

@@ -47,8 +47,9 @@ export const listOf =
 export function wrongField(value: unknown, shape: object): string | null {
   if (!isRecord(value)) return 'the whole';
   // All that a Shape holds.
-  for (const [name, check] of Object.entries(shape as Record<string, Check<unknown>>)) {
-    if (!check(Object.hasOwn(value, name) ? value[name] : undefined)) return name;
+  const checks = shape as Record<string, Check<unknown>>;
+  for (const name in checks) {
+    if (!checks[name]?.(Object.hasOwn(value, name) ? value[name] : undefined)) return name;
   }
   return null;
 }

@@ -203,6 +203,29 @@ describe('the store lock', () => {
     expect(await third).toBe('third');
   });
 
+  it('knows its own holder, below the lock of another store too, and for no longer than it is held', async () => {
+    await mkdir(join(dir, 'other', 'mesh'), { recursive: true });
+    const [outer, inner] = [dir, join(dir, 'other')].map((path) => new StoreLock(nodeFs, lockPath(path)));
+    if (outer === undefined || inner === undefined) throw new Error('two were made');
+    const here = (): boolean[] => [outer.isHeldHere, inner.isHeldHere];
+    let later: () => void = () => undefined;
+    const ends = new Promise<void>((resolve) => (later = resolve));
+    let background: Promise<boolean[]> | undefined;
+    await outer.run(async () => {
+      expect(here()).toEqual([true, false]);
+      await inner.run(() => {
+        background = ends.then(here);
+        expect(here()).toEqual([true, true]);
+        return Promise.resolve();
+      });
+      expect(here()).toEqual([true, false]);
+      await expect(inner.run(() => outer.run(() => Promise.resolve()))).rejects.toThrow('its own holder');
+    });
+    expect(here()).toEqual([false, false]);
+    later();
+    expect(await background).toEqual([false, false]);
+  });
+
   it('refuses to wait for itself', async () => {
     const lock = new StoreLock(nodeFs, lockPath(dir));
     await expect(lock.run(() => lock.run(() => Promise.resolve()))).rejects.toThrow('its own holder');

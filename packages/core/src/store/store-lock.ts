@@ -12,6 +12,23 @@ const lookEveryMs = 500;
 /** Whoever looks every half second and sees more gone was stopped in between. */
 const longestLookMs = 1_000;
 
+/** A lock whose work the asking code is part of. */
+interface Holding {
+  lock: StoreLock;
+  active: boolean;
+  /** What holds the lock of another store around it. */
+  outer: Holding | undefined;
+}
+
+/** One for all locks: each that was ever run slows every promise of the process, for as long as it lives. */
+const held = new AsyncLocalStorage<Holding>();
+
+function nearestActive(): Holding | undefined {
+  let one = held.getStore();
+  while (one?.active === false) one = one.outer;
+  return one;
+}
+
 /**
  * The one lock under which refs move and the journal grows. A holder that is alive, even paused, is waited for; one that
  * is proven dead is replaced. Within one process waiters queue in their order and one of them contends with others.
@@ -19,7 +36,6 @@ const longestLookMs = 1_000;
 export class StoreLock {
   readonly #locks: HolderLocks;
   readonly #path: string;
-  readonly #held = new AsyncLocalStorage<{ active: boolean }>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(fs: Fs, path: string) {
@@ -29,7 +45,8 @@ export class StoreLock {
 
   /** Whether the code that asks runs under it. */
   get isHeldHere(): boolean {
-    return this.#held.getStore()?.active === true;
+    for (let one = nearestActive(); one !== undefined; one = one.outer) if (one.lock === this) return one.active;
+    return false;
   }
 
   /**
@@ -46,9 +63,9 @@ export class StoreLock {
     try {
       await this.#queue(before, patience);
       const nonce = await this.#acquire(patience);
-      const holding = { active: true };
+      const holding: Holding = { lock: this, active: true, outer: nearestActive() };
       try {
-        return await this.#held.run(holding, work);
+        return await held.run(holding, work);
       } finally {
         // What the work left running in the background holds nothing any more.
         holding.active = false;
