@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, utimesSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
 /** What a store consists of when nobody works on it. */
@@ -47,6 +47,19 @@ export function age(paths: readonly string[], store: string): void {
       if (existsSync(real)) utimesSync(real, then, then);
     }
   }
+}
+
+/**
+ * Makes git's locks in a remote as old as those of its own branch that a machine removes (10 minutes). What is younger
+ * than `stillMs` may be held by a git that has not yet seen that whoever started it is gone.
+ */
+export function ageGitLocks(repository: string, { stillMs }: { stillMs: number }): void {
+  const isOld = (path: string): boolean => {
+    const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    return made !== undefined && Date.now() - made >= stillMs;
+  };
+  const old = gitLocks(repository).filter(isOld);
+  age(old, repository);
 }
 
 /** Processes that this soak started, or that work in its folder: pid and command line. Linux only; else none. */

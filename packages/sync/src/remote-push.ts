@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, charterRef, commitsBetween, seqOf, toIso } from '@git-mesh/core';
 import type { Oid, RefName } from '@git-mesh/core';
+import { removeLeftLock, withLocks } from './left-lock.js';
 import { newObjects, newObjectsWithBases } from './new-objects.js';
 import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
@@ -31,6 +32,8 @@ export async function pushTo(ctx: RoundContext, fetched: Fetched): Promise<Pushe
     if (own === null) return { unfinished: false };
     if (base === own) {
       await notePushed(ctx, own);
+      // Before it is in the way.
+      await removeLeftLock(mesh.store, ctx.remote, ctx.logger);
       return { unfinished: false };
     }
     const commits = base !== null && !(await objects.has(base)) ? null : await commitsBetween(objects, base, own);
@@ -100,8 +103,13 @@ async function pushStep(ctx: RoundContext, there: Oid | null, next: Oid): Promis
       await exchange.close();
     }
     // A ref that moved or was locked between the two: no refusal, and the next look tells which.
-    if (tries >= maxTries || !results.some(({ ok, reason }) => !ok && lostRace(reason ?? ''))) {
+    if (!results.some(({ ok, reason }) => !ok && lostRace(reason ?? ''))) {
       requireAccepted(results, remote.name);
+      return null;
+    }
+    if ((await removeLeftLock(mesh.store, remote, ctx.logger)) && tries <= maxTries) continue;
+    if (tries >= maxTries) {
+      requireAccepted(await withLocks(results, remote.transport, ref), remote.name);
       return null;
     }
     await sleep(lockWaitMs * tries * (0.5 + Math.random()));
@@ -128,7 +136,8 @@ async function pushCharter(ctx: RoundContext, fetched: Fetched): Promise<void> {
   const exchange = await remote.transport.open('git-receive-pack', { signal });
   try {
     const pack = await objects.pack(await newObjects(objects, null, charter));
-    requireAccepted(await pushRefs(exchange, { updates, pack, atomic: true, signal }), remote.name);
+    const results = await pushRefs(exchange, { updates, pack, atomic: true, signal });
+    requireAccepted(await withLocks(results, remote.transport, mesh.store.branch), remote.name);
   } finally {
     await exchange.close();
   }

@@ -29,6 +29,10 @@ function adviceByCause({ name, message }: RemoteError): string | null {
   if (/No space left on device|Disk quota exceeded/i.test(message)) {
     return 'the disk of the repository is full: ask whoever runs it to free some space. Until then all is stored here, and it goes out by itself';
   }
+  const lock = /\b((?:refs\/[^\s']+|HEAD|packed-refs|shallow)\.lock)\b/.exec(message)?.[1];
+  if (lock !== undefined) {
+    return `a git process that was killed left ${lock} in the repository, or one is still at work there: where none is, whoever runs it removes that file by hand (where the message names a time, the next push after it does). All that is stored here goes out then`;
+  }
   const broken = /bad object (refs\/\S+?)[)\s]/.exec(message)?.[1];
   if (broken !== undefined) {
     return `the ref ${broken} of the repository is broken, and git takes no push while it is: ask whoever runs it to repair or delete that ref (git fsck names it); all that is stored here goes out then`;
