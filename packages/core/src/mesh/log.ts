@@ -15,11 +15,19 @@ import { readCharter } from './charter.js';
 import type { MeshContext } from './context.js';
 import type { Edge } from './older-history.js';
 
+/**
+ * How many commits in a row may be dated before the time asked for until a branch has no later ones: a clock that was
+ * set back dates a commit before its parents. A machine makes fewer in any time that a clock is off without being seen.
+ */
+const lookPast = 1_000;
+
 interface Head {
   handle: Handle;
   key: string | null;
   oid: Oid;
   commit: CommitObject;
+  /** How many of its last commits in a row, this one included, are dated before the time asked for. */
+  early: number;
 }
 
 export interface LogOptions {
@@ -27,14 +35,17 @@ export interface LogOptions {
   onEdge?: (edge: Edge) => void;
 }
 
-/** Every machine's commits as one log, newest first by commit time, each branch in its own order. */
+/**
+ * Every machine's commits as one log, newest first by commit time, each branch in its own order. With `since` a branch
+ * is followed past commits that are dated earlier, {@link lookPast} in a row: its dates may go back and forth.
+ */
 export async function* log(ctx: MeshContext, input: unknown, options: LogOptions = {}): AsyncGenerator<EventLine> {
   const wanted = parseLogInput(input, { now: ctx.clock.now() });
   const journal = await ctx.store.journal.view();
   const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
   let left = wanted.limit ?? Infinity;
   for await (const { handle, key, oid, commit } of newestFirst(ctx, wanted, options)) {
-    if (wanted.since !== undefined && commit.committer.at < wanted.since) return;
+    if (wanted.since !== undefined && commit.committer.at < wanted.since) continue;
     if (wanted.until !== undefined && commit.committer.at > wanted.until) continue;
     const said = parseCommitMessage(commit.message);
     const line = { ...lineOf({ handle, oid, commit, said }), signature: signatureState(commit, key) };
@@ -50,28 +61,40 @@ export async function* log(ctx: MeshContext, input: unknown, options: LogOptions
 
 async function* newestFirst(ctx: MeshContext, wanted: LogInput, { onEdge }: LogOptions): AsyncGenerator<Head> {
   const edges = await ctx.branches.edges();
+  const isEarly = ({ committer }: CommitObject): boolean => wanted.since !== undefined && committer.at < wanted.since;
   const heads: Head[] = [];
   for (const branch of await ctx.branches.all()) {
     if (wanted.machine !== undefined && branch.handle !== wanted.machine) continue;
     const commit = await ctx.store.objects.commit(branch.tip);
-    heads.push({ handle: branch.handle, key: branch.machine?.key ?? null, oid: branch.tip, commit });
+    heads.push({
+      handle: branch.handle,
+      key: branch.machine?.key ?? null,
+      oid: branch.tip,
+      commit,
+      early: isEarly(commit) ? 1 : 0,
+    });
   }
   const charter = await charterHead(ctx);
-  if (charter !== null && (wanted.machine ?? charter.handle) === charter.handle) heads.push(charter);
+  if (charter !== null && (wanted.machine ?? charter.handle) === charter.handle) heads.push({ ...charter, early: 0 });
   while (heads.length > 0) {
     const newest = heads.reduce((a, b) => (b.commit.committer.at > a.commit.committer.at ? b : a));
     yield newest;
     const [parent] = newest.commit.parents;
     const index = heads.indexOf(newest);
     const edge = edges.find(({ commit }) => commit === newest.oid);
-    if (edge !== undefined) onEdge?.(edge);
-    if (parent === undefined || edge !== undefined) heads.splice(index, 1);
-    else heads[index] = { ...newest, oid: parent, commit: await ctx.store.objects.commit(parent) };
+    // What nobody asked for is not missed.
+    if (edge !== undefined && newest.early === 0) onEdge?.(edge);
+    if (parent === undefined || edge !== undefined || newest.early >= lookPast) {
+      heads.splice(index, 1);
+      continue;
+    }
+    const commit = await ctx.store.objects.commit(parent);
+    heads[index] = { ...newest, oid: parent, commit, early: isEarly(commit) ? newest.early + 1 : 0 };
   }
 }
 
 /** The founding of the mesh, as its founder's act; null where the store's copy of the charter cannot be read. */
-async function charterHead({ store }: MeshContext): Promise<Head | null> {
+async function charterHead({ store }: MeshContext): Promise<Omit<Head, 'early'> | null> {
   const oid = await store.refs.read(charterRef(store.config.ref_prefix));
   if (oid === null) return null;
   try {
