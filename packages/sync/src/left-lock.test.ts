@@ -71,6 +71,16 @@ test('a young lock is left alone, and the refusal says when it goes by itself an
   expect(await remote(studio)).toMatchObject({ state: 'ok', queued: 0 });
 });
 
+test('a lock that another push has made since the look is not taken away', async () => {
+  const { locks } = studio.remotes[0]?.transport ?? {};
+  if (locks === undefined) throw new Error('a local remote has them');
+  const { branch } = studio.store;
+  const file = lock(`${branch}.lock`, 11 * minutes);
+  expect(await locks.on(branch)).toMatchObject({ isLeft: true });
+  lock(`${branch}.lock`, 0);
+  expect([await locks.remove(branch), existsSync(file)]).toEqual([false, true]);
+});
+
 test('a lock on another machine’s branch is never touched, however old; doctor names it and all others', async () => {
   const theirs = lock(`${laptop.store.branch}.lock`, 600 * minutes);
   const packed = lock('packed-refs.lock', 600 * minutes);
