@@ -1,6 +1,5 @@
 import { stockGit } from '../stock-git.js';
 import { now } from './answer.js';
-import { age, gitLocks } from './leftovers.js';
 import type { Ledger } from './ledger.js';
 import type { SoakMachine } from './machine.js';
 import type { SoakRemote } from './remote.js';
@@ -20,15 +19,7 @@ export interface DrainOptions {
 export async function drain({ ledger, machines, remote, limitMs }: DrainOptions): Promise<void> {
   const until = now() + limitMs;
   let before = '';
-  let locked = new Set<string>();
   for (;;) {
-    // What stayed since the last look nobody holds: it counts as old now instead of ten minutes later.
-    const locks = gitLocks(remote.path);
-    age(
-      locks.filter((path) => locked.has(path)),
-      remote.path,
-    );
-    locked = new Set(locks);
     const answers = await inTurns(machines, 3, ({ commands }) => commands.run(['sync']));
     const there = branchesOf(remote.path);
     const different = machines.filter((machine) => machine.branches() !== there).map(({ handle }) => handle);

@@ -3,7 +3,7 @@ import { stockGit } from '../stock-git.js';
 import { now } from './answer.js';
 import { inTurns } from './drain.js';
 import type { FaultFound } from './ledger.js';
-import { age, lastingLocks, processesOf, strays } from './leftovers.js';
+import { age, ageGitLocks, gitLocks, processesOf, strays } from './leftovers.js';
 import type { SoakMachine } from './machine.js';
 import type { SoakRemote } from './remote.js';
 
@@ -30,8 +30,9 @@ export async function examine(options: ExamineOptions): Promise<void> {
     if (text !== null) fault('store', `git fsck --strict of ${repository}: ${text}`);
   }
   for (const line of remote.forcedUpdates()) fault('forced push', line);
-  for (const path of lastingLocks(remote.path)) fault('leftover', path);
+  ageGitLocks(remote.path, { stillMs: 0 });
   await inTurns(machines, 3, (machine) => examineStore(machine, options));
+  for (const path of gitLocks(remote.path)) fault('leftover', path);
 }
 
 async function processesLeft({ mark, root }: ExamineOptions): Promise<{ pid: number; command: string }[]> {

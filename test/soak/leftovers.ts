@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, utimesSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
 /** What a store consists of when nobody works on it. */
@@ -28,19 +28,12 @@ export function strays(store: string): string[] {
   return [...inside, ...halfPacks, ...beside];
 }
 
-/** The locks that a git which was killed left in a repository. */
-export function gitLocks(repository: string): string[] {
-  return filesBelow(repository).filter((path) => path.endsWith('.lock'));
-}
-
 /**
- * Of those, what keeps something out for good: a machine's next push removes the lock of its own branch. Half a push
+ * What git itself leaves in a repository when it is killed and what blocks a branch there for good: its locks. Half a push
  * (`tmp_objdir…`) harms nobody: since 2.39 git leaves that whenever it is ended by a signal, and prunes it later.
  */
-export function lastingLocks(repository: string): string[] {
-  return gitLocks(repository).filter(
-    (path) => !/^refs[\\/]heads[\\/]mesh[\\/][a-z0-9-]+\.lock$/.test(relative(repository, path)),
-  );
+export function gitLocks(repository: string): string[] {
+  return filesBelow(repository).filter((path) => path.endsWith('.lock'));
 }
 
 /**
@@ -54,6 +47,19 @@ export function age(paths: readonly string[], store: string): void {
       if (existsSync(real)) utimesSync(real, then, then);
     }
   }
+}
+
+/**
+ * Makes git's locks in a remote as old as those of its own branch that a machine removes (10 minutes). What is younger
+ * than `stillMs` may be held by a git that has not yet seen that whoever started it is gone.
+ */
+export function ageGitLocks(repository: string, { stillMs }: { stillMs: number }): void {
+  const isOld = (path: string): boolean => {
+    const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    return made !== undefined && Date.now() - made >= stillMs;
+  };
+  const old = gitLocks(repository).filter(isOld);
+  age(old, repository);
 }
 
 /** Processes that this soak started, or that work in its folder: pid and command line. Linux only; else none. */

@@ -11,7 +11,7 @@ import { type FaultCounts, runFaults } from './fault-lane.js';
 import { type LaneOptions, runLane } from './lanes.js';
 import { newLedger } from './ledger.js';
 import type { Ledger } from './ledger.js';
-import { processesOf } from './leftovers.js';
+import { ageGitLocks, processesOf } from './leftovers.js';
 import { SoakMachine } from './machine.js';
 import { observe } from './observe.js';
 import type { Observed } from './observed.js';
@@ -215,6 +215,8 @@ class Run {
 
   async #restart(): Promise<void> {
     await this.#stop();
+    // A git that was killed may have left a lock on a branch there: nobody waits for ten minutes here.
+    ageGitLocks(this.#remote.path, { stillMs: 3_000 });
     await inTurns(this.#machines, 3, async ({ residents }) => {
       for (const resident of residents) await resident.start();
     });

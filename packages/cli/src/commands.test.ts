@@ -156,6 +156,13 @@ describe('a command whose exchange fails', () => {
     expect([run.code, JSON.parse(run.out)]).toEqual([0, anything]);
     expect(run.err).toContain('warning: not synchronised: the system refused a step: EMFILE');
   });
+  it('speaks of no storing where the store cannot be written', async () => {
+    const told = 'mesh/lock cannot be written (EACCES): nothing was stored; make the store writable';
+    const inlineSync = new MeshError('read_only', told, { data: { errno: 'EACCES' } });
+    const run = await runStubbed(['agents'], { results: { ...results, inlineSync } });
+    expect(run.err).toContain('warning: not synchronised: the store cannot be written (EACCES) and takes in nothing');
+    expect(run.err).not.toContain('nothing was stored');
+  });
   it('does not hide a bug', async () => {
     const run = await runStubbed(['agents', '--json'], { results: { ...results, inlineSync: new TypeError('oops') } });
     expect(run.code).toBe(1);

@@ -77,7 +77,13 @@ export class Invocation {
       const { MeshError, systemFailure } = await import('@git-mesh/core');
       const told = systemFailure(error) ?? error;
       if (!(told instanceof MeshError)) throw error;
-      await this.warn(`not synchronised: ${told.message}`);
+      const errno = told.data['errno'];
+      // What the command itself had to store is stored, or it had nothing to: the store's words for that do not fit.
+      const why =
+        told.errorName === 'read_only'
+          ? `the store cannot be written (${typeof errno === 'string' ? errno : told.errorName}) and takes in nothing new; make it writable for this user (mount, owner and mode of its folder)`
+          : told.message;
+      await this.warn(`not synchronised: ${why}`);
     }
   }
 

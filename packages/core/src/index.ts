@@ -198,3 +198,4 @@ export { partialHistory } from './mesh/status.js';
 export type { SyncFacts } from './mesh/status.js';
 export { isFolder } from './domain/git-tree.js';
 export { differingRuns } from './domain/tree-runs.js';
+export { steadyNow } from './mesh/steady-now.js';

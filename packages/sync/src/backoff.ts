@@ -1,5 +1,3 @@
-import type { EpochMillis } from '@git-mesh/core';
-
 const firstDelayMs = 1_000;
 /** No remote waits longer than this. */
 export const longestDelayMs = 60_000;
@@ -52,15 +50,15 @@ export function nextCarry(options: { refusals: number; random: () => number; del
 
 /**
  * Milliseconds until a remote that cannot be watched is asked again: 1 s while there was activity in the last two
- * minutes, then double the `previous` delay up to 30 s. A clock that was set back counts as activity.
+ * minutes, then double the `previous` delay up to 30 s. Both times are of a clock that nobody can set.
  */
 export function pollDelay({
   lastActivityAt,
   now,
   previous,
 }: {
-  lastActivityAt: EpochMillis | null;
-  now: EpochMillis;
+  lastActivityAt: number | null;
+  now: number;
   previous: number | null;
 }): number {
   if (lastActivityAt !== null && now - lastActivityAt <= busyForMs) return busyPollMs;

@@ -224,7 +224,16 @@ async function orRecord<T>(
 async function keepState({ mesh, states }: ExchangeDependencies, { name }: Remote): Promise<void> {
   const isKept = async (): Promise<boolean> =>
     (await mesh.store.refreshRemotes()).some((remote) => remote.name === name);
-  if (await isKept()) await states.flush([name]);
+  if (await isKept()) {
+    try {
+      await states.flush([name]);
+    } catch (error) {
+      // The remote's own failure is told from memory; that it cannot be written down as well says nothing more.
+      const isDisk = error instanceof MeshError && ['read_only', 'disk_full'].includes(error.errorName);
+      if (!isDisk || (await states.get(name))?.error === null) throw error;
+      mesh.logger.debug(`the state of remote ${name} is not kept: ${plainMessage(error)}`);
+    }
+  }
   // Or removed while it was written.
   if (await isKept()) return;
   states.forget(name);

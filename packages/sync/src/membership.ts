@@ -17,6 +17,7 @@ import {
 import type { Handle, MachineRecord, MembershipResult, StoreConfig, StoreDeps, Ulid } from '@git-mesh/core';
 import type { JoinOptions, OpenOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
+import { withLocks } from './left-lock.js';
 import { newObjects } from './new-objects.js';
 import { refuseStore } from './remote-admission.js';
 import { redactUrl } from './remote-url.js';
@@ -132,7 +133,7 @@ export async function createBranches(
   store: Store,
   transport: Transport,
   branches: readonly { ref: string; source: string }[],
-): Promise<PushedRef[]> {
+): Promise<readonly PushedRef[]> {
   const { signal, done } = deadlineSignal(setupLimitMs);
   const exchange = await transport.open('git-receive-pack', { signal });
   try {
@@ -145,7 +146,8 @@ export async function createBranches(
       for (const oid of await newObjects(store.objects, null, next)) objects.add(oid);
     }
     const pack = await store.objects.pack([...objects]);
-    return await pushRefs(exchange, { updates, pack, atomic: true, signal });
+    const results = await pushRefs(exchange, { updates, pack, atomic: true, signal });
+    return await withLocks(results, transport, store.branch);
   } finally {
     await exchange.close();
     done();

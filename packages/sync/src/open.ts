@@ -4,6 +4,7 @@ import type { Connection, MeshContext, Syncer } from '@git-mesh/core';
 import { exportBundle } from './bundle/export.js';
 import { importBundle } from './bundle/import.js';
 import type { OpenMesh, OpenOptions } from './contract.js';
+import { remoteLocks } from './remote-locks.js';
 import { openRemotes } from './remotes.js';
 import { RemoteStates } from './remote-states.js';
 import { Rounds } from './rounds.js';
@@ -69,10 +70,14 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
   let swept = false;
 
   return {
-    api: meshApi(mesh, async () => {
-      await rounds.refresh();
-      return syncFacts(mesh, states);
-    }),
+    api: meshApi(
+      mesh,
+      async () => {
+        await rounds.refresh();
+        return syncFacts(mesh, states);
+      },
+      () => remoteLocks(mesh, rounds.remotes),
+    ),
     syncer,
     startWorker: () => {
       worker.start();

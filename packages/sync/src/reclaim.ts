@@ -3,6 +3,7 @@ import type { Oid, ReclaimResult } from '@git-mesh/core';
 import type { ReclaimOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { roundLimitMs } from './exchange.js';
+import { removeLeftLock, withLocks } from './left-lock.js';
 import { storeDeps } from './membership.js';
 import { moveRef } from './move-ref.js';
 import { newObjects } from './new-objects.js';
@@ -29,6 +30,7 @@ export async function reclaimBranch(options: ReclaimOptions): Promise<ReclaimRes
   const besides = store.config.remotes.filter((remote) => remote !== known).map(({ url }) => url);
   const remote = await setupTransport(known.url, env, { besides });
   try {
+    await removeLeftLock(store, { name, transport: remote.transport }, options.logger);
     const replaced = await replaceForeign(store, { name, transport: remote.transport });
     // What was found in the exchange before is settled by that; the next one notes what is there now.
     await store.withLock(() => store.ownership.claim());
@@ -87,7 +89,8 @@ async function replaceForeign(
       await moveRef(store, keptAs, there);
       const pack = await objects.pack(await newObjects(objects, await forkPoint(objects, there, own), own));
       const updates = [{ ref: branch, expected: there, next: own }];
-      requireAccepted(await pushRefs(exchange, { updates, pack, atomic: false, signal }), remote.name);
+      const results = await pushRefs(exchange, { updates, pack, atomic: false, signal });
+      requireAccepted(await withLocks(results, remote.transport, branch), remote.name);
       return { tip: there, keptAs };
     } finally {
       await exchange.close();

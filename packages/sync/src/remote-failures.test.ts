@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openMesh } from './open.js';
-import { silentLogger } from '@git-mesh/core';
+import { MeshError, silentLogger } from '@git-mesh/core';
 import { Peer, remoteMesh, settle } from './testing/remote-mesh.js';
 import type { RemoteMesh } from './testing/remote-mesh.js';
 
@@ -121,6 +121,18 @@ test('a remote that refuses pushes is still read, and asked to take them later a
   now += 60_000;
   await studio.sync({ ignoreBackoff: false });
   expect(await remote(studio)).toMatchObject({ state: 'ok', queued: 0 });
+});
+
+test('a remote that is gone is told once, also where the store cannot note it', async () => {
+  const unwritable = new MeshError('read_only', 'mesh/remotes cannot be written');
+  studio.store.local.putRemote = () => Promise.reject(unwritable);
+  renameSync(mesh.remote, `${mesh.remote}.away`);
+  await studio.sync();
+  expect(await studio.mesh.syncer.summary()).toMatchObject({ state: 'offline', error: { name: 'remote_not_found' } });
+  renameSync(`${mesh.remote}.away`, mesh.remote);
+  // Told by nothing else, it is the round's failure.
+  now += 60_000;
+  await expect(studio.sync()).rejects.toBe(unwritable);
 });
 
 test('a remote that hangs is given up and named within the deadline', async () => {

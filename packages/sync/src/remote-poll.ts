@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { steadyNow } from '@git-mesh/core';
 import type { EpochMillis, Logger, MeshContext } from '@git-mesh/core';
 import { pollDelay } from './backoff.js';
 import { roundLimitMs } from './exchange.js';
@@ -22,8 +23,8 @@ export interface RemotePollOptions {
   mesh: MeshContext;
   remote: Remote;
   turns: RemoteTurns;
-  /** When a branch last moved here, by whichever way. */
-  lastActivityAt: () => EpochMillis;
+  /** When a branch last moved here, by whichever way; as `steadyNow` tells. */
+  lastActivityAt: () => number;
   logger: Logger;
 }
 
@@ -112,7 +113,7 @@ export class RemotePoll {
         logger.warn(`sync round with ${remote.name} failed: ${plainMessage(error)}`);
       }
       if (turns.isUnfinished(remote)) continue;
-      poll = pollDelay({ lastActivityAt: lastActivityAt(), now: mesh.clock.now(), previous: poll });
+      poll = pollDelay({ lastActivityAt: lastActivityAt(), now: steadyNow(mesh.clock), previous: poll });
       await this.#idle(poll);
     }
   }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, charterRef, commitsBetween, seqOf, toIso } from '@git-mesh/core';
 import type { Oid, RefName } from '@git-mesh/core';
+import { removeLeftLock, withLocks } from './left-lock.js';
 import { newObjects, newObjectsWithBases } from './new-objects.js';
 import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
 import type { Fetched } from './remote-fetch.js';
-import { removeStaleRefLock } from './stale-ref-lock.js';
 import { pushRefs } from './transport/push.js';
 import type { PushedRef, RefUpdate } from './transport/push.js';
 
@@ -32,6 +32,8 @@ export async function pushTo(ctx: RoundContext, fetched: Fetched): Promise<Pushe
     if (own === null) return { unfinished: false };
     if (base === own) {
       await notePushed(ctx, own);
+      // Before it is in the way.
+      await removeLeftLock(mesh.store, ctx.remote, ctx.logger);
       return { unfinished: false };
     }
     const commits = base !== null && !(await objects.has(base)) ? null : await commitsBetween(objects, base, own);
@@ -101,15 +103,14 @@ async function pushStep(ctx: RoundContext, there: Oid | null, next: Oid): Promis
       await exchange.close();
     }
     // A ref that moved or was locked between the two: no refusal, and the next look tells which.
-    const isRace = results.some(({ ok, reason }) => !ok && lostRace(reason ?? ''));
-    if (tries >= maxTries || !isRace) {
+    if (!results.some(({ ok, reason }) => !ok && lostRace(reason ?? ''))) {
       requireAccepted(results, remote.name);
       return null;
     }
-    const { watchable } = remote.transport;
-    if (watchable !== null && (await removeStaleRefLock(watchable, ref, { nowMs: Date.now() }))) {
-      ctx.logger.info(`removed the lock of ${ref} that a killed git left in remote ${remote.name}`);
-      continue;
+    if ((await removeLeftLock(mesh.store, remote, ctx.logger)) && tries <= maxTries) continue;
+    if (tries >= maxTries) {
+      requireAccepted(await withLocks(results, remote.transport, ref), remote.name);
+      return null;
     }
     await sleep(lockWaitMs * tries * (0.5 + Math.random()));
   }
@@ -135,7 +136,8 @@ async function pushCharter(ctx: RoundContext, fetched: Fetched): Promise<void> {
   const exchange = await remote.transport.open('git-receive-pack', { signal });
   try {
     const pack = await objects.pack(await newObjects(objects, null, charter));
-    requireAccepted(await pushRefs(exchange, { updates, pack, atomic: true, signal }), remote.name);
+    const results = await pushRefs(exchange, { updates, pack, atomic: true, signal });
+    requireAccepted(await withLocks(results, remote.transport, mesh.store.branch), remote.name);
   } finally {
     await exchange.close();
   }

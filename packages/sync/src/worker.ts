@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { housekeeping } from '@git-mesh/core';
-import type { EpochMillis, Logger, MeshContext } from '@git-mesh/core';
+import { housekeeping, steadyNow } from '@git-mesh/core';
+import type { Logger, MeshContext } from '@git-mesh/core';
 import { electWorker } from './election.js';
 import type { Election } from './election.js';
 import { plainMessage } from './redact.js';
@@ -81,7 +81,8 @@ class Office {
   readonly #timer: NodeJS.Timeout;
   readonly #polls = new Map<string, RemotePoll>();
   readonly #endings = new Set<Promise<void>>();
-  #lastActivityAt: EpochMillis;
+  /** As {@link steadyNow} tells. */
+  #lastActivityAt: number;
   #tips = '';
   #ended = false;
   #looking: Promise<void> | null = null;
@@ -92,7 +93,7 @@ class Office {
     this.#options = options;
     const { mesh, logger } = options;
     const { dir, config } = mesh.store;
-    this.#lastActivityAt = mesh.clock.now();
+    this.#lastActivityAt = steadyNow(mesh.clock);
     const prefix = config.ref_prefix.split('/').filter((part) => part !== '');
     this.#watch = watchPaths({
       paths: [join(dir, ...prefix), join(dir, 'mesh', 'config.json')],
@@ -169,7 +170,7 @@ class Office {
     }
     for (const remote of remotes) {
       if (this.#polls.has(remote.name)) continue;
-      const lastActivityAt = (): EpochMillis => this.#lastActivityAt;
+      const lastActivityAt = (): number => this.#lastActivityAt;
       this.#polls.set(remote.name, new RemotePoll({ mesh, remote, turns: rounds, lastActivityAt, logger }));
     }
   }
@@ -178,7 +179,7 @@ class Office {
   async #noteActivity(): Promise<void> {
     const { mesh } = this.#options;
     const tips = (await mesh.branches.all()).map(({ tip }) => tip).join();
-    if (tips !== this.#tips) this.#lastActivityAt = mesh.clock.now();
+    if (tips !== this.#tips) this.#lastActivityAt = steadyNow(mesh.clock);
     this.#tips = tips;
   }
 

@@ -8,7 +8,13 @@ import { quiet } from './world.js';
 export async function shifted(dir: string, shiftMs: number): Promise<{ ctx: MeshContext; api: MeshApi }> {
   const clock = { now: () => Date.now() + shiftMs };
   const ctx = setupContext(await Store.open(dir, { clock, random: (length) => randomBytes(length), logger: quiet }));
-  return { ctx, api: meshApi(ctx, () => Promise.resolve({ worker: null, remotes: [], problems: [] })) };
+  const facts = { worker: null, remotes: [], problems: [] };
+  const api = meshApi(
+    ctx,
+    () => Promise.resolve(facts),
+    () => Promise.resolve([]),
+  );
+  return { ctx, api };
 }
 
 /** What a round does first, at another time. */

@@ -7,6 +7,11 @@ describe('advice for a remote’s error', () => {
     ['push_refused', 'Remote origin refused refs/heads/mesh/a: unpacker error (No space left on device)', 'disk'],
     ['push_refused', 'refused x: missing necessary objects (fatal: bad object refs/heads/mesh/b)', 'refs/heads/mesh/b'],
     ['push_refused', 'refused x: unable to create temporary object directory (Permission denied)', 'writable'],
+    [
+      'push_refused',
+      "cannot lock ref 'refs/heads/mesh/a': Unable to create '/r/refs/heads/mesh/a.lock'",
+      'removes that',
+    ],
     ['push_refused', 'Remote origin refused refs/heads/mesh/a: protected branch', 'branch protection'],
     ['unreachable', 'git is not installed, or not on PATH', 'install git'],
     ['unreachable', 'nobody answers', 'check the network'],

@@ -29,12 +29,13 @@ function adviceByCause({ name, message }: RemoteError): string | null {
   if (/No space left on device|Disk quota exceeded/i.test(message)) {
     return 'the disk of the repository is full: ask whoever runs it to free some space. Until then all is stored here, and it goes out by itself';
   }
+  const lock = /\b((?:refs\/[^\s']+|HEAD|packed-refs|shallow)\.lock)\b/.exec(message)?.[1];
+  if (lock !== undefined) {
+    return `a git process that was killed left ${lock} in the repository, or one is still at work there: where none is, whoever runs it removes that file by hand (where the message names a time, the next push after it does). All that is stored here goes out then`;
+  }
   const broken = /bad object (refs\/\S+?)[)\s]/.exec(message)?.[1];
   if (broken !== undefined) {
     return `the ref ${broken} of the repository is broken, and git takes no push while it is: ask whoever runs it to repair or delete that ref (git fsck names it); all that is stored here goes out then`;
-  }
-  if (/cannot lock ref|[Uu]nable to create '[^']*\.lock'/.test(message)) {
-    return 'another push holds the lock on that ref, or a git that was killed there left it: in a repository on a disk it is removed once it is 10 minutes old, and all that is stored here goes out then; elsewhere ask whoever runs it to remove that file';
   }
   if (/Read-only file system|Permission denied|insufficient permission/i.test(message)) {
     return 'the files of the repository cannot be written: ask whoever runs it to make them writable for this user (git init --shared does that for a group); all that is stored here goes out then';

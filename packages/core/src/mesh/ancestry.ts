@@ -29,12 +29,16 @@ export async function isAncestor(objects: Objects, older: Oid, newer: Oid): Prom
   return false;
 }
 
-/** The newest commit that two histories share, along single parents; null where they share none. */
+/**
+ * The newest commit that two histories share, along single parents; null where they share none, or none that is here:
+ * what is below an edge of this store's history may be missing.
+ */
 export async function forkPoint(objects: Objects, one: Oid, other: Oid): Promise<Oid | null> {
+  const edges = await objects.edges();
   const step = async (oid: Oid | undefined): Promise<Step | null> => {
     if (oid === undefined) return null;
     const commit = await objects.commit(oid);
-    return { oid, seq: seqOf(commit) ?? 0, parent: commit.parents[0] };
+    return { oid, seq: seqOf(commit) ?? 0, parent: edges.has(oid) ? undefined : commit.parents[0] };
   };
   let a = await step(one);
   let b = await step(other);
@@ -43,7 +47,7 @@ export async function forkPoint(objects: Objects, one: Oid, other: Oid): Promise
     const later = a.seq - b.seq;
     // Where the counters are equal and the commits are not, both went on from an earlier one.
     if (later >= 0) a = await step(a.parent);
-    if (later <= 0) b = await step(b.parent);
+    if (later <= 0 && a !== null) b = await step(b.parent);
   }
   return null;
 }

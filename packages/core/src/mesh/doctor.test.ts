@@ -79,6 +79,15 @@ test('git’s lock on the own branch is named', async () => {
   expect(await problems()).toMatchObject([{ kind: 'lock_unnamed', path: 'refs/heads/mesh/studio.lock' }]);
 });
 
+test('a line of the shallow file that names no commit is named', async () => {
+  await writeFile(file('shallow'), `${'a'.repeat(40)}\n`);
+  expect(await problems()).toEqual([]);
+  await writeFile(file('shallow'), `${'a'.repeat(40)}\nnonsense\n\n${'b'.repeat(40)}\r\n`);
+  const found = await problems();
+  expect(found).toMatchObject([{ kind: 'shallow_damaged', path: 'shallow' }]);
+  expect(found[0]?.message).toContain('lines 2, 3, 4');
+});
+
 test.each(['', 'garbage', '[]', '{"laptop":5}', '{"../x":"y"}'])('pins.json with %j is damaged', async (text) => {
   await writeFile(file('mesh', 'pins.json'), text);
   expect(await kinds()).toContain('pins_damaged');

@@ -22,9 +22,14 @@ import type { SyncFacts } from './status.js';
  * All that is wrong: with the store's files, with the accepted branches (everything on them that is skipped when it is
  * read, with the reason), and with the remotes. Each check stands for itself, so that nothing broken hides the rest.
  */
-export async function doctor(ctx: MeshContext, facts: () => Promise<SyncFacts>): Promise<DoctorResult> {
+export async function doctor(
+  ctx: MeshContext,
+  facts: () => Promise<SyncFacts>,
+  lookThere: () => Promise<Problem[]>,
+): Promise<DoctorResult> {
   const checks = [
     async () => (await facts()).problems,
+    lookThere,
     () => examineFolder(ctx.store.dir, { fs: ctx.store.fs }),
     () => examineCharter(ctx),
     () => examineJournal(ctx),

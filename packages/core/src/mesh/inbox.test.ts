@@ -207,6 +207,26 @@ test('waiting for nothing ends on time, with progress and the agent kept alive',
   expect(agents.agents.find(({ agent_id: id }) => id === 'boss')?.last_activity_at).toBe('2026-12-02T10:00:12.000Z');
 });
 
+test.each([
+  ['back', -600_000],
+  ['ahead', 600_000],
+])('a clock that is set %s while it waits makes a wait neither longer nor shorter', async (_way, step) => {
+  const waits: number[] = [];
+  studio.onArrival = (timeoutMs) => {
+    waits.push(timeoutMs);
+    mesh.clock.advance(timeoutMs);
+    if (waits.length === 1) mesh.clock.set(mesh.clock.now() + step);
+    return Promise.resolve();
+  };
+  const progress: number[] = [];
+  const call = { ...studio.call(), onProgress: (seconds: number) => progress.push(seconds) };
+  await studio.api.inbox({ agent_id: 'boss', wait_seconds: 12 }, call);
+  expect([waits, progress]).toEqual([
+    [5_000, 5_000, 2_000],
+    [5, 10, 12],
+  ]);
+});
+
 test('waiting ends when the call is given up', async () => {
   const controller = new AbortController();
   let waits = 0;

@@ -13,6 +13,7 @@ import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries } from './inbox-entries.js';
 import { requireSession } from './sessions.js';
+import { steadyNow } from './steady-now.js';
 
 /** Of a result as compact JSON, less what the number of those that remain may take; one message alone may be longer. */
 const maxResultBytes = 24 * 1024 - 16;
@@ -47,14 +48,14 @@ async function pageOrWait(
   after: number,
   call: CallOptions,
 ): Promise<MessageEntry[]> {
-  const start = ctx.clock.now();
+  const start = steadyNow(ctx.clock);
   const deadline = start + wanted.wait_seconds * 1000;
   const key = agentKey(wanted.agent_id);
   for (;;) {
     const live = await requireSession(ctx, await ctx.branches.ownBranch(), wanted.agent_id);
     const { highest } = await ctx.store.journal.view();
     const entries = (await inboxEntries(ctx, live)).filter((entry) => entry.n > after);
-    const left = deadline - ctx.clock.now();
+    const left = deadline - steadyNow(ctx.clock);
     if (left <= 0 || call.signal?.aborted === true || entries.some((entry) => !isOwnBroadcast(ctx, entry, key))) {
       return entries;
     }
@@ -65,7 +66,7 @@ async function pageOrWait(
     });
     // A wait is a call that goes on: the agent is there.
     await noteActivityAlone(ctx, call, wanted.agent_id);
-    call.onProgress?.(Math.round((ctx.clock.now() - start) / 1000));
+    call.onProgress?.(Math.round((steadyNow(ctx.clock) - start) / 1000));
   }
 }
 

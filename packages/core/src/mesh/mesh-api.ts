@@ -1,4 +1,5 @@
 import type { MeshApi } from '../api.js';
+import type { Problem } from '../domain/results.js';
 import { ack } from './ack.js';
 import { admit } from './admission.js';
 import { agents } from './agents.js';
@@ -21,8 +22,15 @@ import { trace } from './trace.js';
 import { unsend } from './unsend.js';
 import type { SyncFacts } from './status.js';
 
-/** The use cases over an open store. `facts` tells what the sync side knows, without any network. */
-export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): MeshApi {
+/**
+ * The use cases over an open store. `facts` tells what the sync side knows, without any network; `lookThere` looks into
+ * the remotes that lie on a disk, for a moment, and tells what is wrong with them.
+ */
+export function meshApi(
+  ctx: MeshContext,
+  facts: () => Promise<SyncFacts>,
+  lookThere: () => Promise<Problem[]>,
+): MeshApi {
   return {
     checkin: (input, call) => checkin(ctx, input, call),
     agents: (input, call) => agents(ctx, input, call, facts),
@@ -41,7 +49,7 @@ export function meshApi(ctx: MeshContext, facts: () => Promise<SyncFacts>): Mesh
     revoke: (input, call) => revoke(ctx, input, call),
     keys: () => keys(ctx),
     status: async () => status(ctx, await facts()),
-    doctor: () => doctor(ctx, facts),
+    doctor: () => doctor(ctx, facts, lookThere),
     log: (input, options) => log(ctx, input, options),
     audit: (input, options) => audit(ctx, input, options),
   };

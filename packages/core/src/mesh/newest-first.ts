@@ -78,10 +78,11 @@ export async function* newestFirst(
     };
     const [parent] = newest.commit.parents;
     const index = heads.indexOf(newest);
-    const edge = edges.find(({ commit }) => commit === newest.oid);
-    if (edge !== undefined) onEdge?.(edge);
     const isEarly = wanted.since !== undefined && newest.commit.committer.at < wanted.since;
     const early = isEarly ? (newest.early ?? 0) + 1 : 0;
+    const edge = edges.find(({ commit }) => commit === newest.oid);
+    // What nobody asked for is not missed.
+    if (edge !== undefined && !isEarly) onEdge?.(edge);
     if (parent === undefined || edge !== undefined || early >= maxEarly) heads.splice(index, 1);
     else heads[index] = { ...newest, oid: parent, commit: await ctx.store.objects.commit(parent), early };
   }

@@ -6,6 +6,7 @@ import { MeshError } from '../errors.js';
 import { readConfig } from './config.js';
 import { discard, readIfThere, writeTemporary } from './durable-fs.js';
 import { examineLock } from './examine-lock.js';
+import { examineShallow } from './examine-shallow.js';
 import { errnoOf } from './fs.js';
 import type { Fs } from './fs.js';
 import { guardedFs } from './guarded-fs.js';
@@ -34,6 +35,7 @@ export async function examineFolder(dir: string, { fs: disk = nodeFs }: { fs?: F
     () => pins(fs, dir),
     () => localState(fs, dir),
     () => invitations(fs, dir),
+    () => examineShallow(fs, dir),
   ];
   const problems: Problem[] = [];
   for (const check of checks) problems.push(...(await orProblem(check)));

@@ -25,6 +25,7 @@ export class HolderLocks {
   readonly #fs: Fs;
   readonly #folder: string;
   #identity: Promise<ProcessIdentity> | undefined;
+  /** `at` as `performance.now()` tells. */
   #proof: { nonce: string; at: number } | undefined;
 
   constructor(fs: Fs, folder: string) {
@@ -84,9 +85,10 @@ export class HolderLocks {
     }
     const { nonce, identity } = state.holder;
     const asked = this.#proof;
-    if (process.platform !== 'linux' && asked?.nonce === nonce && Date.now() - asked.at < proofEveryMs) return false;
+    if (process.platform !== 'linux' && asked?.nonce === nonce && performance.now() - asked.at < proofEveryMs)
+      return false;
     const dead = await provenDead(identity, await this.#own());
-    if (!dead) this.#proof = { nonce, at: Date.now() };
+    if (!dead) this.#proof = { nonce, at: performance.now() };
     return dead;
   }
 }

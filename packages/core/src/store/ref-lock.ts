@@ -50,11 +50,11 @@ export class RefLock {
   }
 
   async #acquire(lock: string): Promise<string> {
-    const deadline = Date.now() + waitMs;
+    const deadline = performance.now() + waitMs;
     for (;;) {
       const nonce = await this.#locks.tryAcquire(lock);
       if (nonce !== null) return nonce;
-      if (Date.now() > deadline) {
+      if (performance.now() > deadline) {
         throw new MeshError(
           'locked',
           `${basename(lock)} is held by another process (a git command in the store?): nothing was changed, try again. If no git runs there, one that was killed left it: it is removed once it is 10 minutes old`,

@@ -51,7 +51,11 @@ export class TestMachine {
       logger: silentLogger,
       platform: 'linux',
     };
-    this.api = meshApi(this.ctx, () => Promise.resolve({ worker: null, remotes: [], problems: [] }));
+    this.api = meshApi(
+      this.ctx,
+      () => Promise.resolve({ worker: null, remotes: [], problems: [] }),
+      () => Promise.resolve([]),
+    );
   }
 
   get handle(): Handle {

@@ -24,6 +24,7 @@ import type {
 import { initMesh } from '../init.js';
 import { joinMesh } from '../join.js';
 import type { Remote } from '../remote-context.js';
+import { remoteLocks } from '../remote-locks.js';
 import { RemoteStates } from '../remote-states.js';
 import { openRemotes } from '../remotes.js';
 import { round } from '../round.js';
@@ -62,7 +63,11 @@ export class Peer {
         arrival: () => Promise.resolve(),
       },
     };
-    this.api = meshApi(this.mesh, () => this.facts());
+    this.api = meshApi(
+      this.mesh,
+      () => this.facts(),
+      () => remoteLocks(this.mesh, this.remotes),
+    );
   }
 
   static async open(

@@ -59,6 +59,24 @@ describe.skipIf(!posix)('localTransport', () => {
       .toMatch(/^(Z|$)/);
   });
 
+  it.each([
+    ['itself', 'exec 2>/dev/null; trap "sleep 1; rm LOCK; exit 1" TERM; touch LOCK; sleep 600'],
+    [
+      'through what it started',
+      'exec 2>/dev/null; (trap "sleep 0.1; rm LOCK; exit 1" TERM; touch LOCK; while :; do sleep 1; done) & sleep 600',
+    ],
+  ])('gives a git that takes a push the time to take its locks away %s', async (_who, script) => {
+    const lock = fixture.path('ref.lock');
+    const abort = new AbortController();
+    const env = fakeGit(fixture, script.replaceAll('LOCK', lock));
+    const opened = localTransport({ path: remote, env }).open('git-receive-pack', { signal: abort.signal });
+    const failed = expectError('deadline', () => opened);
+    await expect.poll(() => existsSync(lock), { timeout: 10_000 }).toBe(true);
+    abort.abort();
+    await failed;
+    expect(existsSync(lock)).toBe(false);
+  });
+
   it('says what to install where git is missing', async () => {
     const error = await expectError('unreachable', () => open(remote, { PATH: fixture.path('empty') }));
     expect(error.message).toContain('git is not installed');

@@ -3,6 +3,7 @@ import { MeshError, shellWord } from '@git-mesh/core';
 import type { Env } from '../git-env.js';
 import { gitEnv, gitSafeArgs } from '../git-env.js';
 import { redact } from '../redact.js';
+import { leftLocks } from './left-locks.js';
 import { checkBareRepository } from './local-repository.js';
 import type { Service, Transport } from './port.js';
 import type { ServiceFailure } from './service-exchange.js';
@@ -18,6 +19,12 @@ export interface LocalTransportOptions {
   globalConfig?: string | undefined;
 }
 
+/**
+ * git takes its locks away when it is asked to end, which takes a moment on a slow share; killed, it leaves them and
+ * blocks the branch. A round has 20 s, and may take 25 with this.
+ */
+const receiveGraceMs = 3_000;
+
 /** A bare repository on a disk or share: one `git upload-pack` or `git receive-pack` an exchange. */
 export function localTransport(options: LocalTransportOptions): Transport {
   const { path, globalConfig } = options;
@@ -25,6 +32,7 @@ export function localTransport(options: LocalTransportOptions): Transport {
   const env = gitEnv(options.env, { globalConfig });
   return {
     watchable: path,
+    locks: leftLocks(path),
     async open(service, { signal }) {
       refuseAborted(signal);
       await checkBareRepository(path);
@@ -35,6 +43,7 @@ export function localTransport(options: LocalTransportOptions): Transport {
           program: 'git',
           args: [...gitSafeArgs, ...command, '--', path],
           env,
+          ...(service === 'git-receive-pack' ? { graceMs: receiveGraceMs } : {}),
           explain: (failure) => explain(service, path, failure),
         },
         signal,

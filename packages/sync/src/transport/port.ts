@@ -1,4 +1,4 @@
-import type { Oid, RefName } from '@git-mesh/core';
+import type { EpochMillis, Oid, RefName } from '@git-mesh/core';
 
 /** What a remote says it has, read to the closing flush: an advertisement that was cut is an error, never an empty one. */
 export interface Advertisement {
@@ -50,6 +50,34 @@ export interface Transport {
    * @throws MeshError as {@link Transport.open} does.
    */
   refs?(prefix: string, options: { signal: AbortSignal }): Promise<ReadonlyMap<RefName, Oid> | null>;
+  /** git's locks in the repository. Absent where only who runs it can look. */
+  readonly locks?: RemoteLocks;
   /** The folder in which a local remote keeps its refs (it holds `refs/` and `packed-refs`), for watching; null otherwise. */
   readonly watchable: string | null;
+}
+
+/** A lock of git's that lies in a remote's repository. Times are by the clock that dates the files there. */
+export interface LockThere {
+  /** From the repository's folder, as in `refs/heads/mesh/studio.lock`. */
+  path: string;
+  madeAt: EpochMillis;
+  /** From when on it counts as left by a process that was killed; null where that cannot be told. */
+  freeAt: EpochMillis | null;
+  /** True from then on. */
+  isLeft: boolean;
+}
+
+/** A lock that a killed git leaves blocks its ref for good: git itself never takes one over. */
+export interface RemoteLocks {
+  /** The lock on a ref; null where there is none. Never throws for a failure of the file system. */
+  on(ref: RefName): Promise<LockThere | null>;
+  /**
+   * Removes the lock on a ref where it is still a left one, looking again; true once none is there.
+   *
+   * Only for a ref that nobody but the caller's machine writes, and by one caller at a time: of two that saw the same
+   * old lock, the second would take away the one that the first's push has made since.
+   */
+  remove(ref: RefName): Promise<boolean>;
+  /** The locks that processes which were killed left there, 20 at most. */
+  left(): Promise<readonly LockThere[]>;
 }

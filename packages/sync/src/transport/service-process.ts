@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { MeshError } from '@git-mesh/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError, isErrno } from '@git-mesh/core';
 
 /** Enough for any message. The end is kept, where the reason is: what comes before may be a banner of any length. */
 const maxStderr = 16_384;
 /** How long after its end a process's stderr may be held open by what it left behind, as ssh's shared connections do. */
 const lingeringMs = 300;
-/**
- * What does not end when it is asked to is killed after this time. Long enough for git on a busy machine: when it is
- * asked it removes its locks, and one that is killed leaves them.
- */
-const graceMs = 3_000;
+/** What does not end when it is asked to is killed after this time, where its command gives no other. */
+const graceMs = 500;
+const groupPollMs = 20;
 
 export interface ProcessEnd {
   /** Null where a signal ended it. */
@@ -29,8 +28,8 @@ export interface ServiceProcess {
   /** What it wrote to stderr so far, the last 16 KiB. */
   stderr(): string;
   /**
-   * Ends the process and all that it started: asked to, so that git takes its locks away with it, and within half a
-   * second in any case. Safe to call twice and after its end.
+   * Ends the process and all that it started: asked to, so that git takes its locks away with it, and by force once
+   * its command's grace is over. Safe to call twice and after its end.
    */
   kill(): void;
 }
@@ -40,6 +39,11 @@ export interface Command {
   args: readonly string[];
   /** All of it: nothing of this process's own environment is added. */
   env: Readonly<Record<string, string>>;
+  /**
+   * Milliseconds that the process gets to end when asked, and what it started 500 more; where left out 500, and what is
+   * left of it is killed with the process's own end.
+   */
+  graceMs?: number;
 }
 
 /**
@@ -47,7 +51,7 @@ export interface Command {
  * cannot ask anything there.
  * @throws MeshError `unreachable` where this process has no file descriptor left. Any other failure is told by `ended`.
  */
-export function startService({ program, args, env }: Command): ServiceProcess {
+export function startService({ program, args, env, graceMs: patience }: Command): ServiceProcess {
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -70,6 +74,7 @@ export function startService({ program, args, env }: Command): ServiceProcess {
 
   let over = false;
   let isEnding = false;
+  let treeEnded: Promise<void> = Promise.resolve();
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('error', (startError) => {
       over = true;
@@ -85,7 +90,9 @@ export function startService({ program, args, env }: Command): ServiceProcess {
     child.once('close', (status, signal) => {
       clearTimeout(lingering);
       over = true;
-      resolve({ status, signal, startError: null });
+      void treeEnded.then(() => {
+        resolve({ status, signal, startError: null });
+      });
     });
   });
 
@@ -97,7 +104,7 @@ export function startService({ program, args, env }: Command): ServiceProcess {
     kill: () => {
       if (over || isEnding || child.pid === undefined) return;
       isEnding = true;
-      endTree(child, child.pid);
+      treeEnded = endTree(child, child.pid, patience);
       // A grandchild outside the group could hold the pipes open for ever.
       child.stdout.destroy();
       child.stderr.destroy();
@@ -124,26 +131,54 @@ export async function runToEnd(command: Command, signal: AbortSignal): Promise<P
   return end;
 }
 
-function endTree(child: ChildProcess, pid: number): void {
+/** Resolves once nothing of it is left, or was killed; where no patience is given, once that is under way. */
+async function endTree(child: ChildProcess, pid: number, patience: number | undefined): Promise<void> {
   if (process.platform === 'win32') {
-    const killer = spawn('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true });
-    killer.on('error', () => undefined);
+    // Nothing there can be asked to end. But the pipes are closed: a git that waits for more, or has something to say,
+    // ends by that and takes its locks with it.
+    if (patience === undefined || !(await endsWithin(child, patience))) forceWindows(pid);
     return;
   }
   signalGroup(pid, 'SIGTERM');
-  const late = setTimeout(signalGroup, graceMs, pid, 'SIGKILL');
-  // What it started and left behind has nothing to let go of.
-  child.once('exit', () => {
-    clearTimeout(late);
-    signalGroup(pid, 'SIGKILL');
+  if (patience === undefined) {
+    const late = setTimeout(signalGroup, graceMs, pid, 'SIGKILL');
+    // What it started and left behind has nothing to let go of.
+    child.once('exit', () => {
+      clearTimeout(late);
+      signalGroup(pid, 'SIGKILL');
+    });
+    return;
+  }
+  // What it started may hold locks too, as the packing of refs after a push does.
+  const leftMs = (await endsWithin(child, patience)) ? graceMs : 0;
+  const until = performance.now() + leftMs;
+  while (signalGroup(pid, 0) && performance.now() < until) await sleep(groupPollMs);
+  signalGroup(pid, 'SIGKILL');
+}
+
+function forceWindows(pid: number): void {
+  const killer = spawn('taskkill', ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true });
+  killer.on('error', () => undefined);
+}
+
+function endsWithin(child: ChildProcess, ms: number): Promise<boolean> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, ms, false);
+    child.once('exit', () => {
+      clearTimeout(late);
+      resolve(true);
+    });
   });
 }
 
-function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+/** False where nothing of the group is left. Signal 0 only asks. */
+function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
   try {
-    process.kill(-pid, signal);
+    return process.kill(-pid, signal);
   } catch (error) {
-    // Already gone.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    // Already gone; macOS says EPERM of a group in which all have ended.
+    if (!isErrno(error, 'ESRCH', 'EPERM')) throw error;
+    return false;
   }
 }
