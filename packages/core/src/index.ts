@@ -170,6 +170,7 @@ export {
   withoutInviteCodes,
 } from './domain/invite-code.js';
 export type { InviteCode } from './domain/invite-code.js';
+export { heldProblem } from './store/ownership.js';
 export { Branches, maxRecordBytes } from './mesh/branches.js';
 export type { Branch } from './mesh/branches.js';
 export { commitsBetween, forkPoint, isAncestor, maxCommits, seqOf } from './mesh/ancestry.js';

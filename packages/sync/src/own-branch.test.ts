@@ -212,6 +212,21 @@ test('a store on another host is a copy until reclaim says otherwise', async () 
   expect(await claimed.send('laptop', 3)).toBeGreaterThan(10_000);
 });
 
+test('a copy pushes nothing of what waited in it, and its exchange says so', async () => {
+  await studio.send('laptop', 1);
+  await studio.sync();
+  await studio.send('laptop', 'queued');
+  const twin = await Peer.open(mesh.git, backupOf(studio, 'twin'));
+  const before = twin.tip();
+  await twin.sync();
+  expect([twin.tip() === before, remoteTip('studio') === before]).toEqual([true, false]);
+  await studio.send('laptop', 3);
+  await studio.sync();
+  await twin.sync();
+  expect([twin.tip(), remoteTip('studio')]).toEqual([before, studio.tip()]);
+  expect((await twin.facts()).remotes).toMatchObject([{ queued: 1, error: { name: 'store_copied' } }]);
+});
+
 test('commits of the own key that a running process did not make show a copy, and it stops', async () => {
   await studio.send('laptop', 1);
   await studio.sync();

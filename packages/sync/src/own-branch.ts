@@ -2,6 +2,7 @@ import {
   MeshError,
   commitsBetween,
   forkPoint,
+  heldProblem,
   isAncestor,
   journalOwnBranch,
   keysOf,
@@ -33,6 +34,8 @@ export async function reconcileOwn(ctx: RoundContext, to: Oid): Promise<Rejected
   const { branch, config, key, objects, refs } = mesh.store;
   const accepted = await refs.read(branch);
   if (accepted === to) return null;
+  const copied = await copyOf(mesh);
+  if (copied !== null) return { handle: config.handle, tip: to, kind: 'store_copied', message: copied };
   const stated = await ownKey(ctx);
   const wanted = { objects, handle: config.handle, mesh: config.mesh.id, accepted, to, pinned: stated };
   const verdict = await verifyAdvance(wanted);
@@ -55,6 +58,12 @@ export async function reconcileOwn(ctx: RoundContext, to: Oid): Promise<Rejected
   if (refusal !== null) return foreign(ctx, to, refusal);
   await suspectCopy(ctx, to);
   return null;
+}
+
+/** Of a copy nothing goes to its branch anywhere, what waited in it either; a person says which of the two goes on. */
+async function copyOf({ store }: MeshContext): Promise<string | null> {
+  const held = await store.ownership.held();
+  return held?.kind === 'copied' ? heldProblem(held, { handle: store.config.handle, dir: store.dir }).message : null;
 }
 
 const lacksKey =

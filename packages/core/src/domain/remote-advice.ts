@@ -57,6 +57,8 @@ function adviceByName(errorName: string): string {
       return 'ask whoever runs the repository to let this machine push its own branch (the one that the message names): write access, or an exception from branch protection or from the hook; then run git mesh sync. Until then all is stored here, and what others send still comes in';
     case 'own_branch_foreign':
       return 'somebody pushed to this branch without this store: look at what is there (it is kept in the store under refs/quarantine), then put this machine’s branch back with git mesh reclaim REMOTE. Until then all is stored here, and what others send still comes in. Where another store is to keep the handle, join again under a free one, git mesh join URL --machine HANDLE --dir NEWDIR, and send again from there what waits here (git mesh sent shows it)';
+    case 'store_copied':
+      return 'where this store takes the place of the other for good, say so with git mesh reclaim REMOTE; else join with a store of its own, git mesh join URL --machine HANDLE --dir NEWDIR. What waits here stays here until then';
     case 'handle_conflict':
       return 'join again under a free handle, git mesh join URL --machine HANDLE --dir NEWDIR, and send again from there what waits here (this store keeps all that it holds, and git mesh sent shows it); where the handle is this machine’s by right, git mesh reclaim REMOTE puts its branch back';
     case 'unfetchable':

@@ -226,3 +226,11 @@ test('a clock that is two minutes ahead is named, here and elsewhere', async () 
   expect(await problems()).toMatchObject([{ kind: 'clock_skew', machine: 'laptop' }]);
   expect((await laptop.api.doctor()).problems.map(({ kind }) => kind)).toContain('clock_behind');
 });
+
+test('a session whose file was removed while others see its agent alive is named', async () => {
+  await studio.checkin('boss');
+  await rm(file('mesh', 'sessions', 'boss.json'));
+  expect(await problems()).toMatchObject([{ kind: 'session_lost', path: 'mesh/sessions/boss.json' }]);
+  await studio.checkin('boss');
+  expect(await problems()).toEqual([]);
+});

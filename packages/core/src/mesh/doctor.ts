@@ -15,6 +15,7 @@ import {
   examineOwnership,
   examineRefLock,
 } from './examine-store.js';
+import { examineSessions } from './examine-sessions.js';
 import { partialHistory } from './status.js';
 import type { SyncFacts } from './status.js';
 
@@ -38,6 +39,7 @@ export async function doctor(
     () => examineOwnBranch(ctx),
     () => examineClocks(ctx),
     () => examineOwnership(ctx),
+    () => examineSessions(ctx),
     () => examineMembership(ctx),
     () => examineBranches(ctx),
   ];

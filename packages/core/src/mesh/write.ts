@@ -57,7 +57,7 @@ export async function commitChange(ctx: MeshContext, state: Locked, change: Chan
 }
 
 /**
- * The commit is made: a disk that fills up right after it must not make a failure of it, or the caller would send again
+ * The commit is made: a disk that takes nothing more right after it must not make a failure of it, or the caller would send again
  * what is stored. The next holder of the lock journals it, under the number that the commit itself names.
  */
 async function journalCommitted(
@@ -75,9 +75,11 @@ async function journalCommitted(
   }
 }
 
-/** What a full or read-only disk answers to a write. */
+const diskTrouble: ReadonlySet<string> = new Set(['disk_full', 'read_only', 'store_unusable']);
+
+/** What a disk that is full, read-only, at a limit (EFBIG, EDQUOT) or failing (EIO) answers to a write. */
 export function isDiskTrouble(error: unknown): error is MeshError {
-  return error instanceof MeshError && (error.errorName === 'disk_full' || error.errorName === 'read_only');
+  return error instanceof MeshError && diskTrouble.has(error.errorName);
 }
 
 /** An event of the machine itself or of an agent, with nothing in it yet. */
