@@ -25,7 +25,10 @@ export async function firstRound(
   try {
     const mesh = await openMesh(options);
     try {
-      await withHeartbeat(options.onProgress, 'first sync', () => mesh.syncNow());
+      const { error } = await withHeartbeat(options.onProgress, 'first sync', () => mesh.syncNow());
+      // Recorded like a remote's failure, and yet this disk's: what had to be written down here was not.
+      const isDisk = error?.name === 'disk_full' || error?.name === 'read_only';
+      if (isDisk) throw new MeshError(error.name === 'disk_full' ? 'disk_full' : 'read_only', error.message);
     } finally {
       await mesh.close();
     }
