@@ -136,7 +136,7 @@ test.skipIf(!onPosix).each(['work', 'linked', 'bare'] as const)(
     }
     stockGit(['--git-dir', remote, 'fsck', '--strict']);
     const known = await studio.run(['--help']);
-    const names = [...known.stdout.matchAll(/^ {2}([a-z]+)(?= )/gm)].map(([, name]) => name ?? '');
+    const names = [...known.stdout.matchAll(/^ {2}([a-z][a-z-]*)(?= )/gm)].map(([, name]) => name ?? '');
     expect([...new Set([...lines.map(([name]) => name ?? ''), ...elsewhere])].sort()).toEqual(
       [...new Set(names)].sort(),
     );

@@ -5,7 +5,7 @@ import type { FormattingOptions, JSONPath, ParseError } from 'jsonc-parser';
 /** A client's JSON file, comments and layout of its owner's kept. Every function gives the new text. */
 
 /** True for what a git-mesh wrote: whatever its path, it names the program. */
-export function isOurs(value: unknown): boolean {
+function isOurs(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes('git-mesh');
 }
 

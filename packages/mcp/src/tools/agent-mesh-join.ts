@@ -4,7 +4,7 @@ import { membershipText, membershipOutput } from '../text/membership.js';
 import type { SetupResult } from './agent-mesh-create.js';
 
 /** How an invitation begins; it holds a secret and is never repeated. */
-const invitation = /^mesh1\./;
+const invitation = 'mesh1.';
 
 export const agentMeshJoin: MeshTool<SetupResult> = {
   name: 'agent_mesh_join',
@@ -36,7 +36,7 @@ export const agentMeshJoin: MeshTool<SetupResult> = {
     if (setup.hasMesh) throw new MeshError('mesh_exists', 'This machine is in a mesh already: see agent_mesh_status.');
     return {
       preview: true,
-      remote: invitation.test(url) ? 'the repository of the invitation' : setup.redactUrl(url),
+      remote: url.startsWith(invitation) ? 'the repository of the invitation' : setup.redactUrl(url),
       next: 'Show this to your user; call again with confirm: true to join.',
     };
   },
