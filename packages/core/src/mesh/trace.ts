@@ -46,8 +46,7 @@ export async function trace(ctx: MeshContext, input: unknown, options: WalkOptio
   const journal = await ctx.store.journal.view();
   const n = (sent === undefined ? journal.byId(id) : journal.byIdFrom(sent.line.machine, id))?.n;
   const events = [...about, ...delivered].map(({ line }) => (n === undefined ? line : { ...line, message_id: n }));
-  // Of one branch they come in order; between branches only the clocks tell.
-  return { id, events: events.reverse().sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) };
+  return { id, events: events.reverse().sort(byPlace) };
 }
 
 async function ulidOf(ctx: MeshContext, id: Ulid | number): Promise<Ulid> {
@@ -57,6 +56,17 @@ async function ulidOf(ctx: MeshContext, id: Ulid | number): Promise<Ulid> {
   throw new MeshError('unknown_message', `This machine has no message number ${id}: take the ULID id of the message.`, {
     data: { message_id: id },
   });
+}
+
+/**
+ * All else follows from the sending, whatever the clocks say. Then only they tell between branches, in whole seconds: what
+ * one second saw stands in the order in which it can only have happened.
+ */
+function byPlace(a: EventLine, b: EventLine): number {
+  const sending = Number(b.event === 'send') - Number(a.event === 'send');
+  if (sending !== 0) return sending;
+  if (a.at !== b.at) return a.at < b.at ? -1 : 1;
+  return Number(b.event === 'receipt') - Number(a.event === 'receipt');
 }
 
 /** Of each machine that it was for, the first receipt of a commit that has it. `receipts` is newest first. */
