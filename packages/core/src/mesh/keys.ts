@@ -53,14 +53,15 @@ async function keyView(
   const current = known.at(-1) ?? machine.key;
   if (fingerprintOrNull(current) === null) return null;
   const found = await branches.standing(handle, known);
+  const hasLeft = machine.left_at !== undefined && found.standing !== 'revoked';
   const pin = (await store.local.pins()).get(handle);
   return {
     machine: handle,
     key: keyFingerprint(current),
     public_key: current,
-    standing: machine.left_at === undefined || found.standing === 'revoked' ? found.standing : 'left',
+    standing: hasLeft ? 'left' : found.standing,
     verified: handle === branches.own ? 'signed' : verifiedBy(found, { keys: known, pin }),
-    by: found.by,
+    by: hasLeft ? null : found.by,
     previous: known.slice(0, -1).map((key) => keyFingerprint(key)),
   };
 }

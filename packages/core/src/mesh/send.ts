@@ -140,7 +140,9 @@ async function tryTarget(
 }
 
 async function machineNotFound(ctx: MeshContext, to: string, left: IsoTime | null): Promise<MeshError> {
-  const known = (await ctx.branches.all()).filter((branch) => leftAt(branch) === null).map((branch) => branch.handle);
+  const known = (await ctx.branches.all())
+    .filter((branch) => leftAt(branch) === null && branch.revoked === undefined)
+    .map((branch) => branch.handle);
   // As our own output writes a machine and an agent.
   const [both, other] = [/^([^/@]+)\/([^/@]+)$/.exec(to), /^([^/@]+)@([^/@]+)$/.exec(to)];
   const [machine, agent] = both === null ? [other?.[2], other?.[1]] : [both[1], both[2]];
