@@ -27,7 +27,8 @@ export function inputOf(properties: Record<string, JsonSchema>, required: string
   return required.length === 0 ? closed : { ...closed, required };
 }
 
-const error = objectOf({ code: integer, name: text, message: text }, ['code', 'name', 'message']);
+// Every tool has it, and tools/list is in every agent's context: what its parts are, their names say.
+const error = objectOf({}, ['code', 'name', 'message']);
 
 /** No `required` at the top: a failed call gives `{error}` alone, and clients validate that too. */
 export function outputOf(properties: Record<string, JsonSchema>): ObjectSchema {
@@ -41,14 +42,12 @@ export function messageReference(description: string): JsonSchema {
   return { anyOf: [{ type: 'string' }, { type: 'integer' }], description };
 }
 
-const problem = { type: ['object', 'null'], properties: { name: text, message: text } };
+const problem = { type: ['object', 'null'] };
 
 export const sync: JsonSchema = described(
   objectOf({ state: text, last_ok_at: textOrNull, queued: integer, error: problem }),
   'How current this is. state: ok, partial, offline or none (no remote).',
 );
-
-export const remoteProblem: JsonSchema = problem;
 
 /** An agent's presence; the fields of `agent_checkin`'s own result too. */
 export const recordFields: Record<string, JsonSchema> = {

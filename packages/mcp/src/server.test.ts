@@ -66,11 +66,11 @@ describe('the server', () => {
     expect(client.getInstructions()).toContain('agent_checkin');
   });
 
-  it('lists its tools in under 28,000 bytes', async () => {
+  it('lists its tools in under 24,000 bytes', async () => {
     const { client } = await withMesh(stubMesh());
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(toolNames);
-    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(28_000);
+    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(24_000);
   });
 
   it('hands arguments on as they came and gives the result in both forms', async () => {

@@ -142,7 +142,7 @@ describe('the tools', () => {
   it('cost little of an agent’s context', () => {
     for (const platform of ['linux', 'win32']) {
       const bytes = Buffer.byteLength(JSON.stringify(meshTools(platform)));
-      expect(bytes).toBeLessThan(28_000);
+      expect(bytes).toBeLessThan(24_000);
     }
     for (const { name, description } of meshTools('linux'))
       expect(Buffer.byteLength(description), name).toBeLessThan(2048);

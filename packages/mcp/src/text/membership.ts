@@ -1,18 +1,18 @@
 import type { ObjectSchema } from '../json-schema.js';
 import type { TextContext } from '../mesh-tool.js';
-import { described, flag, listOf, objectOf, outputOf, text, textOrNull } from '../schema-parts.js';
+import { flag, listOf, objectOf, outputOf, text, textOrNull } from '../schema-parts.js';
 import type { SetupResult } from '../tools/agent-mesh-create.js';
 import { ownText, quoted } from './quoted.js';
 
 /** Of agent_mesh_create and agent_mesh_join. */
 export const membershipOutput: ObjectSchema = outputOf({
   preview: flag,
-  remote: described(textOrNull, 'In a preview: the repository.'),
-  mesh: objectOf({ id: text, name: text }),
+  remote: textOrNull,
+  mesh: objectOf({}),
   machine: text,
-  store: described(text, "The store's folder on this machine."),
-  remotes: listOf(objectOf({ name: text, url: text })),
-  writable: described(flag, 'false: this machine only reads.'),
+  store: text,
+  remotes: listOf(objectOf({})),
+  writable: flag,
   warning: text,
   next: text,
 });

@@ -16,7 +16,7 @@ export const agentMeshCreate: MeshTool<SetupResult> = {
   name: 'agent_mesh_create',
   title: 'Make a new mesh',
   description:
-    'Make a new mesh with this machine as its first member, in an empty git repository that the other machines can reach (a bare repository on a disk or share, an ssh or https URL). Ask your user first: they choose the repository, and everyone who can read it reads every message. Acts only with confirm: true; without it, a preview.',
+    'Make a new mesh with this machine as its first member, in an empty git repository that the other machines can reach (a bare repository on a disk or share, an ssh or https URL). Your user chooses the repository: everyone who can read it reads every message. Acts only with confirm: true; without it, a preview.',
   inputSchema: inputOf({
     remote: described(
       text,

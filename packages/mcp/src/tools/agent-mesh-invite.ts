@@ -15,9 +15,9 @@ export const agentMeshInvite: MeshTool<InviteResult> = {
   outputSchema: outputOf({
     preview: flag,
     machine: text,
-    key: described(text, "The fingerprint of this machine's key."),
-    mesh: objectOf({ id: text, name: text }),
-    code: described(textOrNull, 'A secret; null in a preview.'),
+    key: text,
+    mesh: objectOf({}),
+    code: textOrNull,
     expires_at: textOrNull,
     next: text,
   }),
