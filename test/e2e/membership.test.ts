@@ -61,9 +61,25 @@ test('init where a mesh already is points to join', async () => {
   expect(error.message).toMatch(/join/);
 });
 
+/** Holds a push back until another one has come: what was pushed by two at once was decided without seeing the other's. */
+function meetingPoint(remote: string): void {
+  const hook = join(remote, 'hooks', 'pre-receive');
+  const script = [
+    '#!/bin/sh',
+    'cat >/dev/null',
+    ': >"$GIT_DIR/pushing.$$"',
+    'tries=0',
+    'while [ "$(ls "$GIT_DIR" | grep -c "^pushing")" -lt 2 ] && [ $tries -lt 200 ]; do sleep 0.1; tries=$((tries + 1)); done',
+  ].join('\n');
+  mkdirSync(join(remote, 'hooks'), { recursive: true });
+  writeFileSync(hook, `${script}\n`, { mode: 0o755 });
+}
+
 test('two machines that init one empty remote at once end up in one mesh', async () => {
   const root = scratch();
   const remote = bareRemote(root);
+  // Else one of them may find the mesh that the other has made already, which is another case.
+  if (process.platform !== 'win32') meetingPoint(remote);
   const machines = ['studio', 'laptop'].map((handle) => new Machine(root, handle));
   const made = await Promise.all(
     machines.map((machine) => machine.json(['init', '--remote', remote, '--machine', machine.handle])),
