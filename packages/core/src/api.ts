@@ -35,7 +35,7 @@ export interface MeshApi {
   sent(input: unknown, call: CallOptions): Promise<R.SentResult>;
   checkout(input: unknown, call: CallOptions): Promise<R.CheckoutResult>;
   /** Withdraws an own message that nobody read. */
-  unsend(input: unknown, call: CallOptions): Promise<R.UnsendResult>;
+  unsend(input: unknown): Promise<R.UnsendResult>;
   /** Every event of one message. `onEdge` as for {@link MeshApi.log}. */
   trace(input: unknown, options?: { onEdge?: (edge: Edge) => void }): Promise<R.TraceResult>;
   /** For a client's hook: what is new for the agents here, told to each reader once. No network. */

@@ -181,7 +181,6 @@ export type { MeshContext } from './mesh/context.js';
 export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';
 export { commitAdmission } from './mesh/admission.js';
-export { knownKeys } from './mesh/known-keys.js';
 export { machineAt } from './mesh/machine-at.js';
 export { fetchedTips } from './mesh/requests.js';
 export { cutOf } from './mesh/standing.js';

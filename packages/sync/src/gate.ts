@@ -1,4 +1,4 @@
-import { MeshError, admissionOf, cutOf, isAncestor, keyFingerprint, knownKeys, machineAt, seqOf } from '@git-mesh/core';
+import { MeshError, admissionOf, cutOf, isAncestor, keyFingerprint, keysOf, machineAt, seqOf } from '@git-mesh/core';
 import type { Cut, Handle, MachineRecord, MeshContext, Objects, Oid, Roster } from '@git-mesh/core';
 import type { Reject } from './verify.js';
 
@@ -40,7 +40,7 @@ export class Gate {
   shut(handle: Handle, machine: MachineRecord): Reject | null {
     if (this.#roster?.policy !== 'roster') return null;
     const { ruling } = this.#roster;
-    if (admissionOf(ruling, handle, knownKeys(machine)) !== null) return null;
+    if (admissionOf(ruling, handle, keysOf(machine)) !== null) return null;
     const [other] = ruling.admitted.get(handle) ?? [];
     const key = keyFingerprint(machine.key);
     if (other === undefined) {

@@ -16,8 +16,8 @@ export function registerUnsend(program: Command, cli: Cli): void {
     .addHelpText('after', examples(['git-mesh sent', 'find its number'], ['git-mesh unsend 12', 'take it back']))
     .action((id: string, _flags: object, command: Command) =>
       cli.run(command, (call) =>
-        call.withMesh(async (mesh, connection) => {
-          const result = await mesh.api.unsend({ id: messageReference(id) }, { connection });
+        call.withMesh(async (mesh) => {
+          const result = await mesh.api.unsend({ id: messageReference(id) });
           await call.exchange(mesh);
           const { unsendView } = await import('../views/unsend.js');
           await call.show(result, unsendView(await mesh.syncer.summary()));

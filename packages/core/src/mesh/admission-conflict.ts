@@ -1,10 +1,10 @@
 import type { Handle } from '../domain/ids.js';
-import { charterRef, rosterPath } from '../domain/layout.js';
+import { rosterPath } from '../domain/layout.js';
 import { decodeRoster } from '../domain/roster-record.js';
-import type { CharterRecord, RosterRecord } from '../domain/records.js';
+import type { RosterRecord } from '../domain/records.js';
 import { MeshError } from '../errors.js';
 import type { Branch } from './branches.js';
-import { readCharter } from './charter.js';
+import { readFounder } from './charter.js';
 import type { MeshContext } from './context.js';
 
 /**
@@ -19,7 +19,7 @@ export async function contradiction(
   const { store, branches } = ctx;
   if (handle === branches.own) return 'the handle is this machine’s own';
   if ((await branches.file(own, rosterPath(handle))) !== null) return 'this machine has stated something of it before';
-  const founder = await founderOf(ctx);
+  const founder = await readFounder(store);
   if (founder?.handle === handle && founder.key !== key) return 'the handle is the founder’s';
   const pinned = (await store.local.pins()).get(handle);
   if (pinned !== undefined && pinned !== key) return 'another key is pinned for the handle';
@@ -32,11 +32,6 @@ export async function contradiction(
     if (stated !== null && stated.key !== key) return `${branch.handle} has admitted another key under the handle`;
   }
   return null;
-}
-
-async function founderOf({ store }: MeshContext): Promise<CharterRecord['founder'] | null> {
-  const tip = await store.refs.read(charterRef(store.config.ref_prefix));
-  return tip === null ? null : (await readCharter(store.objects, tip)).founder;
 }
 
 /** Null where the branch says nothing of the machine, or nothing that can be read. */

@@ -1,6 +1,5 @@
 import { inviteProofText } from '../domain/invite-code.js';
 import type { Handle, Oid } from '../domain/ids.js';
-import { handleOfRef, remoteRefPrefix } from '../domain/layout.js';
 import { MeshError } from '../errors.js';
 import { isInviteProof } from '../store/invite-proof.js';
 import type { Invitation } from '../store/ports.js';
@@ -9,7 +8,9 @@ import { contradiction } from './admission-conflict.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
 import { isOpen, isUnstated, stillOfUse } from './invitations.js';
+import { writesNothing } from './left.js';
 import { machineAt } from './machine-at.js';
+import { fetchedTips } from './requests.js';
 import { locked } from './write.js';
 import type { Locked } from './write.js';
 
@@ -21,9 +22,6 @@ interface Claim {
   proof: string;
 }
 
-/** Where bundles leave what they brought, beside the remotes. */
-const bundles = '_bundle';
-
 /**
  * Admits the machines that joined by an invitation of this machine, each invitation once, and finishes what a crash left
  * between an invitation's use and the admission. Looks at branches that came and were not accepted, too: under the
@@ -34,9 +32,8 @@ const bundles = '_bundle';
 export async function admitInvited(ctx: MeshContext): Promise<void> {
   const { store, branches, clock } = ctx;
   const out = await store.local.invitations();
-  if (out.length === 0 || (await store.ownership.held()) !== null) return;
+  if (out.length === 0 || (await writesNothing(ctx))) return;
   const own = await branches.ownBranch();
-  if (own.machine?.left_at !== undefined) return;
   const claims = out.some((invitation) => invitation.used === undefined && isOpen(invitation, clock.now()))
     ? await claimsOf(ctx)
     : [];
@@ -112,21 +109,16 @@ async function isFree(ctx: MeshContext, own: Branch, machine: { handle: Handle; 
 
 /** By handle, then by where it was seen. */
 async function claimsOf({ store, branches }: MeshContext): Promise<Claim[]> {
-  const { config, objects, refs } = store;
-  const tips = new Map<string, { handle: Handle; oid: Oid }>();
-  const folders = [...config.remotes.map(({ name }) => name), bundles].map((name) =>
-    remoteRefPrefix(name, config.ref_prefix),
-  );
-  for (const folder of [config.ref_prefix, ...folders]) {
-    for (const { ref, oid } of await refs.list(folder)) {
-      const handle = handleOfRef(folder, ref);
-      if (handle !== null && handle !== branches.own) tips.set(`${handle} ${oid}`, { handle, oid });
-    }
+  const { config, objects } = store;
+  const tips = new Map<string, { handle: Handle; tip: Oid }>();
+  const accepted = (await branches.allAccepted()).map(({ handle, tip }) => ({ handle, tip }));
+  for (const one of [...accepted, ...(await fetchedTips(store))]) {
+    if (one.handle !== branches.own) tips.set(`${one.handle} ${one.tip}`, one);
   }
   const claims: Claim[] = [];
-  for (const [, { handle, oid }] of [...tips].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [, { handle, tip }] of [...tips].sort(([a], [b]) => (a < b ? -1 : 1))) {
     try {
-      const machine = await machineAt(objects, (await objects.commit(oid)).tree);
+      const machine = await machineAt(objects, (await objects.commit(tip)).tree);
       if (machine?.handle !== handle || machine.mesh !== config.mesh.id) continue;
       const { invite, key } = machine;
       if (invite?.by === branches.own) claims.push({ handle, key, id: invite.id, proof: invite.proof });

@@ -16,7 +16,7 @@ import { seenPresence } from './seen-presence.js';
 import { liveSession } from './sessions.js';
 import type { SyncFacts } from './status.js';
 
-/** Whoever may push can make any number of branches; status names all of them. */
+/** Whoever may push can make any number of branches; status tells more of them. */
 const maxProblems = 30;
 
 export async function agents(
@@ -31,6 +31,7 @@ export async function agents(
   const journal = await ctx.store.journal.view();
   const found: AgentView[] = [];
   const machines: MachineView[] = [];
+  const verified = await ctx.branches.verifier();
   for (const branch of await ctx.branches.all()) {
     const left = leftAt(branch);
     if ((left !== null || branch.revoked !== undefined) && !includeStale) continue;
@@ -38,7 +39,7 @@ export async function agents(
       handle: branch.handle,
       label: branch.machine?.label ?? null,
       last_seen_at: toIso(await lastSeen(branch)),
-      verified: await ctx.branches.verified(branch),
+      verified: verified(branch),
       ...(left === null ? {} : { left_at: left }),
     });
     found.push(...(await agentsOn(ctx, branch)).filter((view) => includeStale || view.alive));
@@ -64,12 +65,13 @@ export async function agents(
   }
 }
 
-/** All agents that a branch has a record of; none of a machine that was revoked. Here, one whose session is over is not alive whatever its record says. */
+/**
+ * All agents that a branch has a record of; none of a machine that left or was revoked, whatever its tip still shows. Here,
+ * one whose session is over is not alive whatever its record says.
+ */
 export async function agentsOn(ctx: MeshContext, branch: Branch): Promise<AgentView[]> {
-  // Whatever its tip still shows.
-  if (leftAt(branch) !== null) return [];
+  if (leftAt(branch) !== null || branch.revoked !== undefined) return [];
   const now = ctx.clock.now();
-  if (branch.revoked !== undefined) return [];
   if (branch.handle !== ctx.branches.own) {
     return (await seenPresence(ctx, branch)).map((record) => agentView(record, branch.handle, now, null));
   }

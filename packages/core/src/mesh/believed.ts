@@ -1,10 +1,10 @@
+import { keysOf } from '../domain/key-chain.js';
 import { ruleOn } from '../domain/roster.js';
 import type { Cut, Ruling, RosterFacts, StatingMachine } from '../domain/roster.js';
 import { MeshError } from '../errors.js';
 import type { Objects } from '../store/ports.js';
 import { isAncestor } from './ancestry.js';
 import type { Branch } from './branches.js';
-import { knownKeys } from './known-keys.js';
 import type { StatementFiles } from './statement-files.js';
 
 /** What a ruling is worked out from: accepted branches at their tips, and how one is read at an earlier commit. */
@@ -32,7 +32,7 @@ async function stating(source: RulingSource, branch: Branch, cut: Cut | undefine
   const { machine } = believed ?? branch;
   return {
     handle: branch.handle,
-    keys: machine === null ? [] : knownKeys(machine),
+    keys: machine === null ? [] : keysOf(machine),
     statements: believed === null ? [] : await source.statements.roster(believed),
   };
 }

@@ -180,11 +180,18 @@ export class Branches {
     return this.#store.objects.blob(blob, maxRecordBytes);
   }
 
-  async verified(branch: Branch): Promise<Verified> {
-    if (branch.handle === this.own) return 'signed';
-    const keys = keysOfBranch(branch);
-    const pin = (await this.#store.local.pins()).get(branch.handle);
-    return verifiedBy(await this.standing(branch.handle, keys), { keys, pin });
+  /** Tells what is proven about the machine of a branch. What it goes by is read once, for all branches of an answer. */
+  async verifier(): Promise<(branch: Branch) => Verified> {
+    const roster = await this.roster();
+    const conflicts = await this.conflicts();
+    const pins = await this.#store.local.pins();
+    return (branch) => {
+      const { handle } = branch;
+      if (handle === this.own) return 'signed';
+      const keys = keysOfBranch(branch);
+      const standing = standingOf(roster, { handle, keys, inConflict: conflicts.has(handle) });
+      return verifiedBy(standing, { keys, pin: pins.get(handle) });
+    };
   }
 
   async #tips(): Promise<readonly Tip[]> {

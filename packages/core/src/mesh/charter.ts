@@ -29,11 +29,16 @@ export async function readCharter(objects: Objects, commit: Oid): Promise<Charte
   }
 }
 
-/** The founder as the store's copy of the charter states it; null where there is none that can be read. */
+/** The founder as the store's copy of the charter states it; null where there is none. @throws as {@link readCharter} does */
+export async function readFounder(store: Store): Promise<CharterRecord['founder'] | null> {
+  const tip = await store.refs.read(charterRef(store.config.ref_prefix));
+  return tip === null ? null : (await readCharter(store.objects, tip)).founder;
+}
+
+/** As {@link readFounder}; null where the copy cannot be read, too. */
 export async function founderOf(store: Store): Promise<CharterRecord['founder'] | null> {
   try {
-    const tip = await store.refs.read(charterRef(store.config.ref_prefix));
-    return tip === null ? null : (await readCharter(store.objects, tip)).founder;
+    return await readFounder(store);
   } catch (error) {
     if (error instanceof MeshError) return null;
     throw error;

@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/results.js';
 import { keyFingerprint } from '../store/public-key.js';
 import type { MeshContext } from './context.js';
-import { fingerprintOrNull } from './known-keys.js';
+import { fingerprintOrNull } from './fingerprint-or-null.js';
 import { ownStanding } from './membership-rules.js';
 import { keysOfBranch } from './standing.js';
 

@@ -9,6 +9,7 @@ import type { InboxMessage, InboxResult } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import { maxRecordBytes } from './branches.js';
+import type { Branches } from './branches.js';
 import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries } from './inbox-entries.js';
@@ -93,10 +94,12 @@ async function fill(
   page: MessageEntry[],
   { limit, key }: { limit: number; key: AgentKey },
 ): Promise<void> {
+  if (page.length === 0) return;
   let bytes = Buffer.byteLength(JSON.stringify(result));
   let taken = 0;
+  const verified = await ctx.branches.verifier();
   for (const entry of page.slice(0, limit)) {
-    const message = await inboxMessage(ctx, entry, key);
+    const message = await inboxMessage(ctx, entry, { key, verified });
     if (message !== null) {
       bytes += Buffer.byteLength(JSON.stringify(message)) + 1;
       if (bytes > maxResultBytes && result.messages.length > 0) break;
@@ -108,7 +111,11 @@ async function fill(
 }
 
 /** Null where the file cannot be read any more: doctor names it, and it hides nothing else. */
-async function inboxMessage(ctx: MeshContext, entry: MessageEntry, key: AgentKey): Promise<InboxMessage | null> {
+async function inboxMessage(
+  ctx: MeshContext,
+  entry: MessageEntry,
+  { key, verified }: { key: AgentKey; verified: Awaited<ReturnType<Branches['verifier']>> },
+): Promise<InboxMessage | null> {
   const now = ctx.clock.now();
   const record = await readMessage(ctx, entry);
   const branch = await ctx.branches.get(entry.sender);
@@ -119,7 +126,7 @@ async function inboxMessage(ctx: MeshContext, entry: MessageEntry, key: AgentKey
     from: {
       machine: entry.sender,
       agent: entry.agent,
-      verified: await ctx.branches.verified(branch),
+      verified: verified(branch),
     },
     msg_type: entry.type,
     payload: record.payload,

@@ -40,7 +40,6 @@ export async function invite(ctx: MeshContext, input: unknown, call: CallOptions
   const bytes = (count: number): string => Buffer.from(ctx.random(count)).toString('base64url');
   const made = { id: bytes(idBytes), secret: bytes(secretBytes) };
   const expires = await locked(ctx, async ({ branch }): Promise<IsoTime> => {
-    if (branch.machine?.left_at !== undefined) throw hasLeft(branch.machine.left_at);
     const created = nowIso(ctx);
     const expires_at = toIso(fromIso(created) + lifeMs);
     const before = await stillOfUse(ctx, branch, await ctx.store.local.invitations());
@@ -83,13 +82,6 @@ function chooseRemote(remotes: readonly ConfiguredRemote[], name: string | null)
     'not_found',
     `This machine has no remote "${visibleText(name ?? '', { maxLength: 60 })}". Its remotes: ${known.join(', ')}.`,
     { data: { known_remotes: known } },
-  );
-}
-
-function hasLeft(at: IsoTime): MeshError {
-  return new MeshError(
-    'machine_left',
-    `This machine left the mesh at ${at}, and invites nobody: have a member do it, or join again under another handle.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Handle } from '../domain/ids.js';
 import type { Branch } from './branches.js';
-import { fingerprintOrNull } from './known-keys.js';
+import { fingerprintOrNull } from './fingerprint-or-null.js';
 import { keysOfBranch } from './standing.js';
 import type { KeyConflict } from './standing.js';
 import type { StatementFiles } from './statement-files.js';

@@ -1,9 +1,10 @@
 import type { Handle } from '../domain/ids.js';
+import { keysOf } from '../domain/key-chain.js';
 import type { KeyView, KeysResult } from '../domain/membership-results.js';
 import type { MachineRecord } from '../domain/records.js';
 import { keyFingerprint } from '../store/public-key.js';
 import type { MeshContext } from './context.js';
-import { fingerprintOrNull, knownKeys } from './known-keys.js';
+import { fingerprintOrNull } from './fingerprint-or-null.js';
 import { joinRequests } from './requests.js';
 import { verifiedBy } from './standing.js';
 
@@ -23,7 +24,7 @@ export async function keys(ctx: MeshContext): Promise<KeysResult> {
     const view = await keyView(ctx, handle, machine);
     if (view === null) continue;
     views.push(view);
-    if (view.standing !== 'waiting' || handle === branches.own) sign(handle, knownKeys(machine));
+    if (view.standing !== 'waiting' || handle === branches.own) sign(handle, keysOf(machine));
   }
   // The charter is signed with it, whatever became of the founder's machine.
   if (founder !== null) sign(founder.handle, [founder.key]);
@@ -49,7 +50,7 @@ async function keyView(
   handle: Handle,
   machine: MachineRecord,
 ): Promise<KeyView | null> {
-  const known = knownKeys(machine);
+  const known = keysOf(machine);
   const current = known.at(-1) ?? machine.key;
   if (fingerprintOrNull(current) === null) return null;
   const found = await branches.standing(handle, known);

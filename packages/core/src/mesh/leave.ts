@@ -1,15 +1,13 @@
 import type { CallOptions } from '../api.js';
-import { agentKey } from '../domain/ids.js';
 import type { AgentId } from '../domain/ids.js';
 import { parseLeaveInput } from '../domain/inputs.js';
 import { machinePath } from '../domain/layout.js';
 import { encodeMachine } from '../domain/machine.js';
 import type { LeaveResult } from '../domain/membership-results.js';
 import { MeshError } from '../errors.js';
-import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
 import { refuseLeft } from './left.js';
-import { liveSession } from './sessions.js';
+import { liveSessions } from './sessions.js';
 import type { LiveSession } from './sessions.js';
 import { regularFiles } from './tree-files.js';
 import { commitChange, eventOf, locked, nowIso } from './write.js';
@@ -61,15 +59,6 @@ function consequences({ store }: MeshContext): string {
     `From then on this store writes nothing; what is in it stays readable, and the handle ${handle} is never used again. ` +
     `Its freezes stay in force until they are cleared or expire.${admitting}`
   );
-}
-
-async function liveSessions(ctx: MeshContext, branch: Branch): Promise<LiveSession[]> {
-  const found: LiveSession[] = [];
-  for (const { agent } of await ctx.store.local.sessions()) {
-    const live = await liveSession(ctx, branch, agentKey(agent));
-    if (live !== null) found.push(live);
-  }
-  return found;
 }
 
 const namesOf = (live: readonly LiveSession[]): AgentId[] => live.map(({ record }) => record.agent).sort();

@@ -9,6 +9,7 @@ import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { leftAt } from './left.js';
 import { inTips } from './standing-messages.js';
 import { receiptFor } from './own-receipts.js';
 
@@ -29,7 +30,7 @@ export async function skewOf(ctx: MeshContext, branch: Branch): Promise<number> 
 export async function machineSkews(ctx: MeshContext): Promise<MachineSkew[]> {
   const skews: MachineSkew[] = [];
   for (const branch of await ctx.branches.all()) {
-    if (branch.handle === ctx.branches.own || branch.machine?.left_at !== undefined) continue;
+    if (branch.handle === ctx.branches.own || leftAt(branch) !== null) continue;
     skews.push({ machine: branch.handle, skewMs: await skewOf(ctx, branch) });
   }
   return skews;

@@ -6,7 +6,7 @@ import type { Mentioned } from '../store/ports.js';
 import type { MeshContext } from './context.js';
 import { isOwnBroadcast } from './inbox.js';
 import { inboxEntries } from './inbox-entries.js';
-import { liveSession } from './sessions.js';
+import { liveSessions } from './sessions.js';
 
 /** Readers that are remembered; the one that was not heard of for longest is forgotten first. */
 const maxReaders = 100;
@@ -62,13 +62,10 @@ function newSince(waiting: readonly Waiting[], before: Mentioned | undefined): M
 async function waitingFor(ctx: MeshContext, only: AgentId | null): Promise<Waiting[]> {
   const branch = await ctx.branches.ownBranch();
   const waiting: Waiting[] = [];
-  for (const { agent } of await ctx.store.local.sessions()) {
-    const key = agentKey(agent);
-    if (only !== null && agentKey(only) !== key) continue;
-    const live = await liveSession(ctx, branch, key);
-    if (live === null) continue;
-    const entries = (await inboxEntries(ctx, live)).filter((entry) => !isOwnBroadcast(ctx, entry, key));
-    waiting.push({ agent, numbers: entries.map(({ n }) => n) });
+  for (const live of await liveSessions(ctx, branch)) {
+    if (only !== null && agentKey(only) !== live.key) continue;
+    const entries = (await inboxEntries(ctx, live)).filter((entry) => !isOwnBroadcast(ctx, entry, live.key));
+    waiting.push({ agent: live.session.agent, numbers: entries.map(({ n }) => n) });
   }
   return waiting;
 }

@@ -39,7 +39,7 @@ export function meshApi(
     ack: (input, call) => ack(ctx, input, call),
     sent: (input, call) => sent(ctx, input, call),
     checkout: (input, call) => checkout(ctx, input, call),
-    unsend: (input, call) => unsend(ctx, input, call),
+    unsend: (input) => unsend(ctx, input),
     trace: (input, options) => trace(ctx, input, options),
     mention: (input) => mention(ctx, input),
     leave: (input, call) => leave(ctx, input, call),

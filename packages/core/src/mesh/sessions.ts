@@ -38,6 +38,16 @@ export async function liveSession(ctx: MeshContext, branch: Branch, key: AgentKe
   return { key, session, record, lastActivity };
 }
 
+/** Of every agent that is checked in on this machine. */
+export async function liveSessions(ctx: MeshContext, branch: Branch): Promise<LiveSession[]> {
+  const found: LiveSession[] = [];
+  for (const { agent } of await ctx.store.local.sessions()) {
+    const live = await liveSession(ctx, branch, agentKey(agent));
+    if (live !== null) found.push(live);
+  }
+  return found;
+}
+
 /** @throws MeshError `not_checked_in` (409). */
 export async function requireSession(ctx: MeshContext, branch: Branch, agent: AgentId): Promise<LiveSession> {
   const live = await liveSession(ctx, branch, agentKey(agent));

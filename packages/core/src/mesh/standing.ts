@@ -1,10 +1,10 @@
 import type { Handle } from '../domain/ids.js';
+import { keysOf } from '../domain/key-chain.js';
 import type { Standing } from '../domain/membership-results.js';
 import type { Verified } from '../domain/results.js';
 import { admissionOf } from '../domain/roster.js';
 import type { Cut, RosterFacts, Ruling } from '../domain/roster.js';
 import type { Branch } from './branches.js';
-import { knownKeys } from './known-keys.js';
 
 /** Who counts in the mesh, as this machine sees it. */
 export interface Roster extends Pick<RosterFacts, 'policy' | 'own' | 'founder'> {
@@ -44,7 +44,7 @@ export function standingOf(
 }
 
 export const keysOfBranch = ({ machine }: Pick<Branch, 'machine'>): readonly string[] =>
-  machine === null ? [] : knownKeys(machine);
+  machine === null ? [] : keysOf(machine);
 
 /** What is proven about a machine other than this one. `pin` is the key that was pinned here. */
 export function verifiedBy(

@@ -9,16 +9,15 @@ import { seqOf } from './ancestry.js';
 import type { MeshContext } from './context.js';
 import { eventLine } from './log.js';
 import { newestFirst } from './newest-first.js';
-import type { WalkOptions } from './newest-first.js';
+import type { WalkOptions, Walked } from './newest-first.js';
 
 /** A clock that is further ahead than this when it makes a message is another's problem to find it by. */
 const clockSlackMs = 86_400_000;
 
-/** One event with what tells its place in the message's life. */
-interface Found {
-  line: EventLine;
-  said: ParsedCommitMessage;
-}
+/** A commit of a mesh. */
+type Said = Walked & { said: ParsedCommitMessage };
+
+const isSaid = (commit: Walked): commit is Said => commit.said !== null;
 
 /**
  * Every event of one message, oldest first, from the commits alone, pruned or not: its sending, the first receipt of each
@@ -26,15 +25,14 @@ interface Found {
  */
 export async function trace(ctx: MeshContext, input: unknown, options: WalkOptions = {}): Promise<TraceResult> {
   const id = await ulidOf(ctx, parseMessageInput('trace', input).id);
-  const about: Found[] = [];
-  const receipts: Found[] = [];
+  const about: Said[] = [];
+  const receipts: Said[] = [];
   const wanted: Pick<LogInput, 'machine' | 'since'> = { machine: undefined, since: ulidTime(id) - clockSlackMs };
   for await (const commit of newestFirst(ctx, wanted, options)) {
-    const { said } = commit;
-    if (said?.messages.includes(id) === true) about.push({ line: { ...eventLine(commit), id }, said });
-    else if (said?.event === 'receipt') receipts.push({ line: eventLine(commit), said });
+    if (!isSaid(commit)) continue;
+    if (commit.said.messages.includes(id)) about.push(commit);
+    else if (commit.said.event === 'receipt') receipts.push(commit);
   }
-  const sent = about.find(({ line }) => line.event === 'send');
   if (about.length === 0) {
     throw new MeshError(
       'unknown_message',
@@ -42,10 +40,15 @@ export async function trace(ctx: MeshContext, input: unknown, options: WalkOptio
       { data: { id } },
     );
   }
+  const sent = about.find(({ said }) => said.event === 'send');
   const delivered = sent === undefined ? [] : await firstReceipts(ctx, sent, receipts);
   const journal = await ctx.store.journal.view();
-  const n = (sent === undefined ? journal.byId(id) : journal.byIdFrom(sent.line.machine, id))?.n;
-  const events = [...about, ...delivered].map(({ line }) => (n === undefined ? line : { ...line, message_id: n }));
+  const n = (sent === undefined ? journal.byId(id) : journal.byIdFrom(sent.handle, id))?.n;
+  const numbered = n === undefined ? {} : { message_id: n };
+  const events = [
+    ...about.map((commit) => ({ ...eventLine(commit), id, ...numbered })),
+    ...delivered.map((commit) => ({ ...eventLine(commit), ...numbered })),
+  ];
   return { id, events: events.reverse().sort(byPlace) };
 }
 
@@ -70,14 +73,13 @@ function byPlace(a: EventLine, b: EventLine): number {
 }
 
 /** Of each machine that it was for, the first receipt of a commit that has it. `receipts` is newest first. */
-async function firstReceipts(ctx: MeshContext, sent: Found, receipts: readonly Found[]): Promise<Found[]> {
-  const sender = sent.line.machine;
-  const first = new Map<Handle, Found>();
+async function firstReceipts(ctx: MeshContext, sent: Said, receipts: readonly Said[]): Promise<Said[]> {
+  const first = new Map<Handle, Said>();
   for (const receipt of receipts) {
-    const { machine } = receipt.line;
-    if (sent.said.to !== '*' && sent.said.to?.split('/')[0] !== machine) continue;
-    const read = receipt.said.read.find((each) => each.sender === sender);
-    if (read !== undefined && (await seqHere(ctx, read.commit)) >= sent.said.seq) first.set(machine, receipt);
+    const { handle, said } = receipt;
+    if (sent.said.to !== '*' && sent.said.to?.split('/')[0] !== handle) continue;
+    const read = said.read.find((each) => each.sender === sent.handle);
+    if (read !== undefined && (await seqHere(ctx, read.commit)) >= sent.said.seq) first.set(handle, receipt);
   }
   return [...first.values()];
 }

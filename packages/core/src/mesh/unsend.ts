@@ -1,4 +1,3 @@
-import type { CallOptions } from '../api.js';
 import { targetOf } from '../domain/commit-message.js';
 import { unsendSummary } from '../domain/commit-summary.js';
 import type { Ulid } from '../domain/ids.js';
@@ -9,7 +8,7 @@ import type { UnsendResult } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import type { MeshContext } from './context.js';
-import { ownMessagesInTip } from './in-tip.js';
+import { withdrawnHere } from './withdrawn.js';
 import { commitChange, eventOf, locked } from './write.js';
 
 /**
@@ -19,13 +18,12 @@ import { commitChange, eventOf, locked } from './write.js';
  * @throws MeshError `unknown_message`; `forbidden` for another machine's; `conflict` for one that is acknowledged,
  * expired, withdrawn before, or a freeze, which a freeze-clear ends.
  */
-export async function unsend(ctx: MeshContext, input: unknown, call: CallOptions): Promise<UnsendResult> {
+export async function unsend(ctx: MeshContext, input: unknown): Promise<UnsendResult> {
   const { id } = parseMessageInput('unsend', input);
-  call.signal?.throwIfAborted();
   return locked(ctx, async (state) => {
     const entry = ownMessage(ctx, state.journal, id);
-    const inTip = (await ownMessagesInTip(ctx, state.branch, state.journal)).some((each) => each.id === entry.id);
-    const reason = whyNot(ctx, { entry, journal: state.journal, inTip });
+    const withdrawn = await withdrawnHere(ctx, state.branch, state.journal);
+    const reason = whyNot(ctx, { entry, journal: state.journal, isWithdrawn: withdrawn(entry) });
     if (reason !== null) {
       throw new MeshError('conflict', `Message ${entry.n} is not withdrawn: ${reason}`, {
         data: { message_id: entry.n, id: entry.id },
@@ -62,7 +60,7 @@ function ownMessage(ctx: MeshContext, journal: JournalView, id: Ulid | number): 
 
 function whyNot(
   ctx: MeshContext,
-  { entry, journal, inTip }: { entry: MessageEntry; journal: JournalView; inTip: boolean },
+  { entry, journal, isWithdrawn }: { entry: MessageEntry; journal: JournalView; isWithdrawn: boolean },
 ): string | null {
   const now = ctx.clock.now();
   const readers = journal.acked.filter((ack) => ack.id === entry.id).map((ack) => `${ack.machine}/${ack.agent}`);
@@ -71,5 +69,5 @@ function whyNot(
   }
   if (readers.length > 0) return `it was read by ${readers.join(', ')}. Send another message that takes it back.`;
   if (hasExpired(entry, { now, nowIso: toIso(now) })) return 'it has expired, and stands in no inbox any more.';
-  return inTip ? null : 'it was withdrawn before.';
+  return isWithdrawn ? 'it was withdrawn before.' : null;
 }

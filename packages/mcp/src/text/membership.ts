@@ -1,7 +1,7 @@
 import type { ObjectSchema } from '../json-schema.js';
 import type { TextContext } from '../mesh-tool.js';
 import { flag, listOf, objectOf, outputOf, text, textOrNull } from '../schema-parts.js';
-import type { SetupResult } from '../tools/agent-mesh-create.js';
+import type { SetupResult } from '../setup-tool.js';
 import { ownText, quoted } from './quoted.js';
 
 /** Of agent_mesh_create and agent_mesh_join. */

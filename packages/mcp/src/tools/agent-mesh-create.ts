@@ -1,16 +1,8 @@
-import type { MembershipResult } from '@git-mesh/core';
 import type { MeshTool, TextContext } from '../mesh-tool.js';
 import { confirm, described, inputOf, text } from '../schema-parts.js';
+import { setupOptions, setupPreview } from '../setup-tool.js';
+import type { SetupResult } from '../setup-tool.js';
 import { membershipText, membershipOutput } from '../text/membership.js';
-
-export type SetupResult = SetupPreview | ({ preview: false } & MembershipResult);
-
-export interface SetupPreview {
-  preview: true;
-  /** Without credentials; null for a mesh of this machine alone. */
-  remote: string | null;
-  next: string;
-}
 
 export const agentMeshCreate: MeshTool<SetupResult> = {
   name: 'agent_mesh_create',
@@ -30,23 +22,16 @@ export const agentMeshCreate: MeshTool<SetupResult> = {
   outputSchema: membershipOutput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   async setUp(setup, args) {
-    const { MeshError, parseCreateInput } = await import('@git-mesh/core');
-    const { remote, machine, label, policy, confirm: isConfirmed } = parseCreateInput(args);
-    if (isConfirmed) {
-      const { dir, env, logger, hostname } = setup;
-      const wanted = {
-        ...(remote === undefined ? {} : { remote }),
-        ...(machine === undefined ? {} : { machine }),
-        ...(label === undefined ? {} : { label }),
-      };
-      return { preview: false, ...(await setup.initMesh({ dir, env, logger, hostname, policy, ...wanted })) };
+    const { parseCreateInput } = await import('@git-mesh/core');
+    const { remote, policy, confirm: isConfirmed, ...identity } = parseCreateInput(args);
+    if (!isConfirmed) {
+      return setupPreview(setup, {
+        remote: remote === undefined ? null : setup.redactUrl(remote),
+        next: 'Show this to your user; call again with confirm: true to make the mesh.',
+      });
     }
-    if (setup.hasMesh) throw new MeshError('mesh_exists', 'This machine is in a mesh already: see agent_mesh_status.');
-    return {
-      preview: true,
-      remote: remote === undefined ? null : setup.redactUrl(remote),
-      next: 'Show this to your user; call again with confirm: true to make the mesh.',
-    };
+    const options = { ...setupOptions(setup, identity), policy, ...(remote === undefined ? {} : { remote }) };
+    return { preview: false, ...(await setup.initMesh(options)) };
   },
   text: (result, context: TextContext) =>
     membershipText(result, context, { would: 'make a mesh', did: 'made the mesh' }),

@@ -1,9 +1,10 @@
 import type { MeshTool, TextContext } from '../mesh-tool.js';
 import { confirm, described, inputOf, text } from '../schema-parts.js';
+import { setupOptions, setupPreview } from '../setup-tool.js';
+import type { SetupResult } from '../setup-tool.js';
 import { membershipText, membershipOutput } from '../text/membership.js';
-import type { SetupResult } from './agent-mesh-create.js';
 
-/** How an invitation begins; it holds a secret and is never repeated. */
+/** How an invitation begins, sound or not; it holds a secret and is never repeated. */
 const invitation = 'mesh1.';
 
 export const agentMeshJoin: MeshTool<SetupResult> = {
@@ -23,22 +24,15 @@ export const agentMeshJoin: MeshTool<SetupResult> = {
   outputSchema: membershipOutput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   async setUp(setup, args) {
-    const { MeshError, parseJoinInput } = await import('@git-mesh/core');
-    const { url, machine, label, confirm: isConfirmed } = parseJoinInput(args);
-    if (isConfirmed) {
-      const { dir, env, logger, hostname } = setup;
-      const wanted = {
-        ...(machine === undefined ? {} : { machine }),
-        ...(label === undefined ? {} : { label }),
-      };
-      return { preview: false, ...(await setup.joinMesh({ dir, env, logger, hostname, url, ...wanted })) };
+    const { parseJoinInput } = await import('@git-mesh/core');
+    const { url, confirm: isConfirmed, ...identity } = parseJoinInput(args);
+    if (!isConfirmed) {
+      return setupPreview(setup, {
+        remote: url.startsWith(invitation) ? 'the repository of the invitation' : setup.redactUrl(url),
+        next: 'Show this to your user; call again with confirm: true to join.',
+      });
     }
-    if (setup.hasMesh) throw new MeshError('mesh_exists', 'This machine is in a mesh already: see agent_mesh_status.');
-    return {
-      preview: true,
-      remote: url.startsWith(invitation) ? 'the repository of the invitation' : setup.redactUrl(url),
-      next: 'Show this to your user; call again with confirm: true to join.',
-    };
+    return { preview: false, ...(await setup.joinMesh({ ...setupOptions(setup, identity), url })) };
   },
   text: (result, context: TextContext) =>
     membershipText(result, context, { would: 'join the mesh', did: 'joined the mesh' }),
