@@ -1,6 +1,6 @@
 import { MeshError } from '../errors.js';
 import type { ObjectType, TreeEntry } from './git-object.js';
-import { encodeTree, fileMode, folderMode, isFolder } from './git-tree.js';
+import { encodeTree, fileMode, folderMode, gitOrder, isFolder } from './git-tree.js';
 import type { Oid } from './ids.js';
 import { emptyTree, readFolder } from './tree-read.js';
 import type { ReadTree } from './tree-read.js';
@@ -14,7 +14,14 @@ export type HashObject = (type: ObjectType, data: Uint8Array) => Oid;
 export interface EditedTree {
   root: Oid;
   /** The trees that are new, innermost first; the root is among them unless nothing changed. */
-  trees: { oid: Oid; data: Uint8Array }[];
+  trees: NewTree[];
+}
+
+export interface NewTree {
+  oid: Oid;
+  data: Uint8Array;
+  /** What `data` says, in git's order. */
+  entries: readonly TreeEntry[];
 }
 
 /** A path's new blob (as a `100644` file), or null to remove it. */
@@ -39,7 +46,7 @@ export async function editTree(options: {
   const root = await editFolder({ ...options, trees }, options.root, plan, '');
   if (root !== null) return { root, trees };
   const data = encodeTree([]);
-  if (options.root !== emptyTree) trees.push({ oid: options.hash('tree', data), data });
+  if (options.root !== emptyTree) trees.push({ oid: options.hash('tree', data), data, entries: [] });
   return { root: emptyTree, trees };
 }
 
@@ -71,20 +78,51 @@ interface Edit {
 
 /** The folder's new id, or null where nothing is left in it. */
 async function editFolder(edit: Edit, oid: Oid | null, plan: Plan, path: string): Promise<Oid | null> {
-  const before = await readFolder(oid, edit.readTree);
-  const entries = new Map<string, TreeEntry>(before.map((entry) => [entry.name, entry]));
+  const entries = new Entries(await readFolder(oid, edit.readTree));
   let changed = false;
   for (const [name, change] of plan.files) changed = putFile(entries, name, change, path) || changed;
   for (const [name, inner] of plan.folders) changed = (await putFolder(edit, entries, name, inner, path)) || changed;
-  if (entries.size === 0) return null;
+  if (entries.list.length === 0) return null;
   if (!changed && oid !== null) return oid;
-  const data = encodeTree([...entries.values()]);
+  const data = encodeTree(entries.list);
   const root = edit.hash('tree', data);
-  edit.trees.push({ oid: root, data });
+  edit.trees.push({ oid: root, data, entries: entries.list });
   return root;
 }
 
-function putFile(entries: Map<string, TreeEntry>, name: string, change: { blob: Oid } | null, path: string): boolean {
+/** A folder's entries, which stay in git's order: a folder of a thousand is not sorted anew for one of them. */
+class Entries {
+  readonly list: TreeEntry[];
+
+  constructor(entries: readonly TreeEntry[]) {
+    this.list = [...entries];
+  }
+
+  get(name: string): TreeEntry | undefined {
+    return this.list.find((entry) => entry.name === name);
+  }
+
+  put(entry: TreeEntry): void {
+    this.delete(entry.name);
+    let [low, high] = [0, this.list.length];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const there = this.list[middle];
+      if (there !== undefined && gitOrder(there, entry) < 0) low = middle + 1;
+      else high = middle;
+    }
+    this.list.splice(low, 0, entry);
+  }
+
+  /** Whether it was there. */
+  delete(name: string): boolean {
+    const at = this.list.findIndex((entry) => entry.name === name);
+    if (at !== -1) this.list.splice(at, 1);
+    return at !== -1;
+  }
+}
+
+function putFile(entries: Entries, name: string, change: { blob: Oid } | null, path: string): boolean {
   const there = entries.get(name);
   if (there !== undefined && isFolder(there)) {
     // Taking out a file that is a folder takes nothing out: the file is not there.
@@ -93,17 +131,11 @@ function putFile(entries: Map<string, TreeEntry>, name: string, change: { blob: 
   }
   if (change === null) return entries.delete(name);
   if (there?.oid === change.blob && there.mode === fileMode) return false;
-  entries.set(name, { mode: fileMode, name, oid: change.blob });
+  entries.put({ mode: fileMode, name, oid: change.blob });
   return true;
 }
 
-async function putFolder(
-  edit: Edit,
-  entries: Map<string, TreeEntry>,
-  name: string,
-  inner: Plan,
-  path: string,
-): Promise<boolean> {
+async function putFolder(edit: Edit, entries: Entries, name: string, inner: Plan, path: string): Promise<boolean> {
   const there = entries.get(name);
   if (there !== undefined && !isFolder(there)) {
     if (!addsSomething(inner)) return false;
@@ -113,7 +145,7 @@ async function putFolder(
   const oid = await editFolder(edit, there?.oid ?? null, inner, `${path}${name}/`);
   if (oid === null) return entries.delete(name);
   if (there?.oid === oid) return false;
-  entries.set(name, { mode: folderMode, name, oid });
+  entries.put({ mode: folderMode, name, oid });
   return true;
 }
 

@@ -131,8 +131,10 @@ async function* diffFolder(
   before: readonly TreeEntry[],
   after: readonly TreeEntry[],
 ): AsyncGenerator<TreeChange> {
-  const olds = new Map(before.map((entry) => [entry.name, entry]));
-  const news = new Map(after.map((entry) => [entry.name, entry]));
+  const { first, last } = sameEnds(before, after);
+  walk.seen += first + last;
+  const olds = new Map(before.slice(first, before.length - last).map((entry) => [entry.name, entry]));
+  const news = new Map(after.slice(first, after.length - last).map((entry) => [entry.name, entry]));
   const names = [...new Set([...olds.keys(), ...news.keys()])].sort(compareUtf8);
   for (const name of names) {
     walk.seen += 1;
@@ -141,4 +143,18 @@ async function* diffFolder(
     }
     yield* diffEntry(walk, path === '' ? name : `${path}/${name}`, olds.get(name) ?? null, news.get(name) ?? null);
   }
+}
+
+/** How many entries at the beginning, and then at the end, are the same: of a folder that one was put into, all but that. */
+function sameEnds(before: readonly TreeEntry[], after: readonly TreeEntry[]): { first: number; last: number } {
+  const most = Math.min(before.length, after.length);
+  let first = 0;
+  while (first < most && isSame(before[first], after[first])) first += 1;
+  let last = 0;
+  while (last < most - first && isSame(before.at(-1 - last), after.at(-1 - last))) last += 1;
+  return { first, last };
+}
+
+function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+  return a?.oid === b?.oid && a?.name === b?.name && a?.mode === b?.mode;
 }

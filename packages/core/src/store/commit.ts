@@ -1,4 +1,4 @@
-import type { CommitObject, ObjectType, Signature } from '../domain/git-object.js';
+import type { CommitObject, Signature } from '../domain/git-object.js';
 import { formatCommitMessage, parseCommitMessage } from '../domain/commit-message.js';
 import type { AgentId, EpochMillis, Handle, Oid } from '../domain/ids.js';
 import { clockStepMs } from '../domain/skew.js';
@@ -7,6 +7,7 @@ import { editTree } from '../domain/tree-edit.js';
 import type { TreeEdits } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import { hashObject } from './object-id.js';
+import type { WrittenObject } from './ports.js';
 import { signedCommit } from './signed-commit.js';
 import type { Store } from './store.js';
 
@@ -59,9 +60,9 @@ export async function commitOnBranch(store: Store, change: BranchCommit): Promis
     tree: edited.root,
     journal: await journalNumber(store, change),
   });
-  const trees = edited.trees.map(({ data }) => ({ type: 'tree' as const, data }));
+  const trees = edited.trees.map((tree) => ({ type: 'tree' as const, ...tree }));
   // Do not reorder: the ref is moved last.
-  const objects: { type: ObjectType; data: Uint8Array }[] = [...blobs, ...trees, { type: 'commit', data: commit }];
+  const objects: WrittenObject[] = [...blobs, ...trees, { type: 'commit', data: commit }];
   const oid = (await store.objects.write(objects)).at(-1);
   if (oid === undefined) throw new Error('a commit was written without an id');
   await store.refs.update(store.branch, { expected: tip, next: oid });

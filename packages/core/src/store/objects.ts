@@ -23,7 +23,7 @@ import { requireComplete, unpack } from './pack-unpack.js';
 import { publishPack } from './pack-publish.js';
 import { encodePack, packFiles } from './pack-write.js';
 import type { PackPart } from './pack-write.js';
-import type { Objects } from './ports.js';
+import type { Objects, WrittenObject } from './ports.js';
 import { ShallowFile } from './shallow-file.js';
 
 /** The deltas of a pack of no more objects than this are resolved. */
@@ -109,9 +109,12 @@ export class StoreObjects implements Objects {
     return found;
   }
 
-  async write(objects: readonly { type: ObjectType; data: Uint8Array }[]): Promise<Oid[]> {
-    const named = objects.map(({ type, data }) => ({ oid: hashObject(type, data), type, data }));
+  async write(objects: readonly WrittenObject[]): Promise<Oid[]> {
+    const named = objects.map(({ type, data, oid = hashObject(type, data) }) => ({ oid, type, data }));
     await this.#add(named);
+    for (const { oid, data, entries } of objects) {
+      if (oid !== undefined && entries !== undefined) this.#trees.set(oid, entries, 4 * data.length);
+    }
     return named.map(({ oid }) => oid);
   }
 

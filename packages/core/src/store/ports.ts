@@ -3,6 +3,14 @@ import type { AgentId, AgentKey, EpochMillis, Handle, IsoTime, Oid, RefName, Uli
 import type { LostObjects } from './lost-objects.js';
 import type { MessageType } from '../domain/records.js';
 
+/** An object to write. `oid`, and of a tree its `entries`, where they are known already: both must be right. */
+export interface WrittenObject {
+  type: ObjectType;
+  data: Uint8Array;
+  oid?: Oid;
+  entries?: readonly TreeEntry[];
+}
+
 /**
  * Objects by id. Reads see every object that was there when they began, whatever repacks meanwhile.
  * Decoded objects are cached by id (they never change).
@@ -21,7 +29,7 @@ export interface Objects {
   blob(oid: Oid, maxBytes: number): Promise<Uint8Array>;
   has(oid: Oid): Promise<boolean>;
   /** Computes ids and writes all of it as one small pack, which appears at once; durable when it resolves. Safe to repeat. */
-  write(objects: readonly { type: ObjectType; data: Uint8Array }[]): Promise<Oid[]>;
+  write(objects: readonly WrittenObject[]): Promise<Oid[]>;
   /**
    * A version 2 pack of exactly these objects. `bases` names earlier forms of some of them, which stand before them:
    * where both are in the pack, what differs is enough.
