@@ -7,7 +7,7 @@ import type { MeshContext } from './context.js';
 import { renew } from './housekeeping.js';
 import { liveSession } from './sessions.js';
 import type { LiveSession } from './sessions.js';
-import { isDiskTrouble } from './write.js';
+import { isDiskTrouble } from './disk-trouble.js';
 
 /** A worker comes by every 5 s: what has less than this left is not left to it. */
 const urgentMs = 10_000;

@@ -13,7 +13,7 @@ import { keysOfBranch } from './standing.js';
 import { machineUnknown, requireMember } from './membership-rules.js';
 import { joinRequests } from './requests.js';
 import { commitChange, eventOf, locked, nowIso } from './write.js';
-import type { Locked } from './write.js';
+import type { Locked } from './run.js';
 
 /** How long a machine that is not known here is looked for. */
 const lookupMs = 2_000;

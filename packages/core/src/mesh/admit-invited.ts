@@ -12,7 +12,7 @@ import { writesNothing } from './left.js';
 import { machineAt } from './machine-at.js';
 import { fetchedTips } from './requests.js';
 import { locked } from './write.js';
-import type { Locked } from './write.js';
+import type { Locked } from './run.js';
 
 /** A machine that says it was invited by this one. Nothing of it is proven yet. */
 interface Claim {

@@ -69,7 +69,7 @@ export class Branches {
     this.messages = new TipMessages(store.objects);
     this.statements = new StatementFiles(store.objects);
     this.#roster = new RosterReader(store, this.statements, {
-      at: (handle, tip) => this.#at(handle, tip),
+      at: (handle, tip) => this.at(handle, tip),
       readable: (tips) => this.#readable(tips),
     });
   }
@@ -124,7 +124,7 @@ export class Branches {
   /** A machine's branch at the tip that passed the checks of a fetch, whether its machine counts or not. */
   async accepted(handle: Handle): Promise<Branch | null> {
     const tip = await this.#store.refs.read(branchRef(this.#store.config.ref_prefix, handle));
-    return tip === null ? null : this.#at(handle, tip);
+    return tip === null ? null : this.at(handle, tip);
   }
 
   /** As {@link Branches.accepted}, by handle. One that cannot be read is left out here and named by doctor. */
@@ -208,7 +208,7 @@ export class Branches {
     const found: Branch[] = [];
     for (const { handle, oid } of tips) {
       try {
-        found.push(await this.#at(handle, oid));
+        found.push(await this.at(handle, oid));
       } catch (error) {
         if (!(error instanceof MeshError)) throw error;
       }
@@ -225,7 +225,8 @@ export class Branches {
     return standing === 'waiting' ? null : branch;
   }
 
-  async #at(handle: Handle, tip: Oid): Promise<Branch> {
+  /** A machine's branch as it was at a commit of it. */
+  async at(handle: Handle, tip: Oid): Promise<Branch> {
     const known = this.#byTip.get(tip);
     if (known?.handle === handle) return known;
     const commit = await this.#store.objects.commit(tip);

@@ -22,7 +22,7 @@ import { lastActivityOf, liveSession, numberBefore } from './sessions.js';
 import type { LiveSession } from './sessions.js';
 import { inTips } from './standing-messages.js';
 import { commitChange, eventOf, locked } from './write.js';
-import type { Locked } from './write.js';
+import type { Locked } from './run.js';
 
 /** `missed` is a hint, not a list to page through. */
 const maxMissedIds = 100;

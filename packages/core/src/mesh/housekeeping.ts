@@ -15,7 +15,9 @@ import { stateMissingReceipts } from './receipts.js';
 import { dueRenewals, renewalFiles } from './renewals.js';
 import { lastActivityOf, numberBefore } from './sessions.js';
 import { commitChange, eventOf, locked } from './write.js';
-import type { Change, Locked } from './write.js';
+import { together } from './run.js';
+import type { Locked } from './run.js';
+import type { Change } from './write.js';
 
 /** Files taken out of the tip by one commit: a backlog is worked off over several rounds. */
 const maxPrunedAtOnce = 500;
@@ -105,8 +107,10 @@ const isNothing = ({ expired, pruned, presence, acks }: Leaving): boolean =>
   expired.length + pruned.length + presence.length + acks.length === 0;
 
 async function commitLeaving(ctx: MeshContext, state: Locked, due: Leaving): Promise<void> {
-  let now = state;
-  for (const entry of due.expired.slice(0, maxExpiredAtOnce)) now = await commitChange(ctx, now, expiry(entry));
+  const now = await together(ctx, state, async (before) => {
+    let each = before;
+    for (const entry of due.expired.slice(0, maxExpiredAtOnce)) each = await commitChange(ctx, each, expiry(entry));
+  });
   const presence = due.presence.slice(0, maxPrunedAtOnce);
   const pruned = due.pruned.slice(0, maxPrunedAtOnce - presence.length);
   const acks = due.acks.slice(0, maxPrunedAtOnce - presence.length - pruned.length);

@@ -16,6 +16,7 @@ import { invite } from './invite.js';
 import { keys } from './keys.js';
 import { revoke } from './revocation.js';
 import { send } from './send.js';
+import { SendQueue } from './send-queue.js';
 import { sent } from './sent.js';
 import { status } from './status.js';
 import { trace } from './trace.js';
@@ -31,10 +32,11 @@ export function meshApi(
   facts: () => Promise<SyncFacts>,
   lookThere: () => Promise<Problem[]>,
 ): MeshApi {
+  const sends = new SendQueue(ctx);
   return {
     checkin: (input, call) => checkin(ctx, input, call),
     agents: (input, call) => agents(ctx, input, call, facts),
-    send: (input, call) => send(ctx, input, call),
+    send: (input, call) => send(ctx, sends, input, call),
     inbox: (input, call) => inbox(ctx, input, call),
     ack: (input, call) => ack(ctx, input, call),
     sent: (input, call) => sent(ctx, input, call),

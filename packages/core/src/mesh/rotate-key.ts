@@ -12,7 +12,8 @@ import { noteActivity } from './activity.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
 import { refuseLeft } from './left.js';
-import { commitChange, eventOf, isDiskTrouble, locked } from './write.js';
+import { isDiskTrouble } from './disk-trouble.js';
+import { commitChange, eventOf, locked } from './write.js';
 
 /**
  * Gives this machine a new key: the old one signs a commit that states it, and nothing after that. The old private key is

@@ -26,8 +26,9 @@ import { liveSession } from './sessions.js';
 import { withdrawnHere } from './withdrawn.js';
 import { cutOf } from './standing.js';
 import { machineRevoked, unheard } from './unheard.js';
-import { commitChange, eventOf, locked } from './write.js';
-import type { Locked } from './write.js';
+import type { SendQueue } from './send-queue.js';
+import { commitChange, eventOf } from './write.js';
+import type { Locked } from './run.js';
 
 /** How long a sender looks for a machine or an agent that it does not know. */
 const lookupMs = 2_000;
@@ -40,14 +41,14 @@ interface Target {
 }
 
 /** A message is stored when this returns: the commit is on this disk, whatever the network does. */
-export async function send(ctx: MeshContext, input: unknown, call: CallOptions): Promise<SendResult> {
+export async function send(ctx: MeshContext, queue: SendQueue, input: unknown, call: CallOptions): Promise<SendResult> {
   const wanted = parseSendInput(input);
   const from = wanted.from_agent ?? onlyAgent(call);
   await noteActivity(ctx, call, from);
   const target = await findTarget(ctx, wanted);
   // A round may go on meanwhile: as far as is known.
   const refused = refusalWarning(await ctx.syncer.summary());
-  return locked(ctx, async (state) => {
+  return queue.run(async (state) => {
     const inReplyTo = resolveReference(state.journal, wanted.in_reply_to);
     const sender = await sendingAgent(ctx, state, from);
     const earlier = wanted.key === undefined ? undefined : await findByKey(ctx, state, wanted.key, sender.agent);

@@ -1,21 +1,12 @@
 import { agentKey, toIso } from '../domain/ids.js';
-import type { AgentId, EpochMillis, IsoTime } from '../domain/ids.js';
+import type { AgentId, IsoTime } from '../domain/ids.js';
 import type { CommitEvent } from '../domain/records.js';
-import type { JournalView } from '../store/ports.js';
-import { commitOnBranch } from '../store/commit.js';
-import { MeshError } from '../errors.js';
-import { arrivalsOf, journalOwnBranch } from './arrivals.js';
-import type { Branch } from './branches.js';
+import { journalOwnBranch } from './arrivals.js';
 import type { MeshContext } from './context.js';
-import { withEntries } from './journal-overlay.js';
 import { refuseLeft } from './left.js';
 import { ridingRenewals } from './renewals.js';
-
-/** The state of the store as one holder of its lock sees it. */
-export interface Locked {
-  branch: Branch;
-  journal: JournalView;
-}
+import { together } from './run.js';
+import type { Locked } from './run.js';
 
 export interface Change {
   edits: ReadonlyMap<string, Uint8Array | null>;
@@ -38,48 +29,25 @@ export async function locked<T>(ctx: MeshContext, decide: (state: Locked) => Pro
   });
 }
 
-/** Commits a change on the own branch and journals it. Caller holds the lock (see {@link locked}). */
+/**
+ * Commits a change on the own branch and journals it, durably unless it is part of a run. Caller holds the lock (see
+ * {@link locked}).
+ */
 export async function commitChange(ctx: MeshContext, state: Locked, change: Change): Promise<Locked> {
+  const { run } = state;
+  if (run === undefined) return together(ctx, state, (inRun) => commitChange(ctx, inRun, change));
   const now = ctx.clock.now();
   const edits = new Map(change.edits);
   const acting = change.event.agent === null ? null : agentKey(change.event.agent);
   for (const [path, bytes] of await ridingRenewals(ctx, state.branch, acting)) {
     if (!edits.has(path)) edits.set(path, bytes);
   }
-  await commitOnBranch(ctx.store, {
+  return run.commit({
     edits,
     event: { ...change.event, journal: change.event.journal ?? state.journal.highest },
     author: change.event.agent,
     at: now,
   });
-  const branch = await ctx.branches.ownBranch();
-  return { branch, journal: await journalCommitted(ctx, state, branch, now) };
-}
-
-/**
- * The commit is made: a disk that takes nothing more right after it must not make a failure of it, or the caller would send again
- * what is stored. The next holder of the lock journals it, under the number that the commit itself names.
- */
-async function journalCommitted(
-  ctx: MeshContext,
-  state: Locked,
-  branch: Branch,
-  now: EpochMillis,
-): Promise<JournalView> {
-  try {
-    return await journalOwnBranch(ctx.store, branch, now);
-  } catch (error) {
-    if (!isDiskTrouble(error)) throw error;
-    ctx.logger.warn(`the journal could not be written, which is made up for later: ${error.message}`);
-    return withEntries(state.journal, await arrivalsOf(ctx.store, branch, state.journal, now));
-  }
-}
-
-const diskTrouble: ReadonlySet<string> = new Set(['disk_full', 'read_only', 'store_unusable']);
-
-/** What a disk that is full, read-only, at a limit (EFBIG, EDQUOT) or failing (EIO) answers to a write. */
-export function isDiskTrouble(error: unknown): error is MeshError {
-  return error instanceof MeshError && diskTrouble.has(error.errorName);
 }
 
 /** An event of the machine itself or of an agent, with nothing in it yet. */

@@ -7,7 +7,7 @@ import { editTree } from '../domain/tree-edit.js';
 import type { TreeEdits } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import { hashObject } from './object-id.js';
-import type { WrittenObject } from './ports.js';
+import type { StagedObject } from './ports.js';
 import { signedCommit } from './signed-commit.js';
 import type { Store } from './store.js';
 
@@ -33,41 +33,106 @@ export interface BranchTip {
 
 /**
  * Puts one commit on the machine's own branch: all its objects first, the ref last, durable once this resolves. The
- * caller holds the store lock. A commit is dated by the clock; a small step back is evened out, a large one is not: the
- * order of commits is `Mesh-Seq`'s to tell, and a clock that once was ahead must not date for ever what comes after.
+ * caller holds the store lock.
  * @throws MeshError `conflict` when someone moved the branch in between; `disk_full`, `read_only`: the branch is where it was.
  */
 export async function commitOnBranch(store: Store, change: BranchCommit): Promise<BranchTip> {
-  const tip = await store.refs.read(store.branch);
-  const parent = tip === null ? null : await store.objects.commit(tip);
-  const previousSeq = parent === null ? 0 : seqOf(store.branch, parent);
-  const blobs = [...change.edits.values()]
-    .filter((data) => data !== null)
-    .map((data) => ({ type: 'blob' as const, data }));
-  const edited = await editTree({
-    root: parent?.tree ?? null,
-    readTree: (oid) => store.objects.tree(oid),
-    edits: treeEdits(change.edits),
-    hash: hashObject,
-  });
-  if (change.allowEmpty !== true && edited.root === parent?.tree) return { commit: null, seq: previousSeq, tip };
-  const seq = previousSeq + 1;
-  const commit = encode(store, {
-    change,
-    seq,
-    tip,
-    parent,
-    tree: edited.root,
-    journal: await journalNumber(store, change),
-  });
-  const trees = edited.trees.map((tree) => ({ type: 'tree' as const, ...tree }));
-  // Do not reorder: the ref is moved last.
-  const objects: WrittenObject[] = [...blobs, ...trees, { type: 'commit', data: commit }];
-  const oid = (await store.objects.write(objects)).at(-1);
-  if (oid === undefined) throw new Error('a commit was written without an id');
-  await store.refs.update(store.branch, { expected: tip, next: oid });
-  await store.consolidate();
-  return { commit: oid, seq, tip: oid };
+  const run = await CommitRun.begin(store);
+  const made = await run.commit(change);
+  await run.publish();
+  return made;
+}
+
+/** Where a run stood, to go back to. */
+export interface RunMark {
+  readonly tip: Oid | null;
+  readonly objects: number;
+}
+
+/**
+ * Commits on the machine's own branch that become durable together: one pack, one move of the branch. Until
+ * {@link CommitRun.publish} nobody else sees any of them, and this process reads their objects as if they were there. The
+ * caller holds the store lock from begin to end.
+ */
+export class CommitRun {
+  readonly #store: Store;
+  readonly #from: Oid | null;
+  #tip: Oid | null;
+  #objects: StagedObject[] = [];
+
+  private constructor(store: Store, from: Oid | null) {
+    this.#store = store;
+    this.#from = from;
+    this.#tip = from;
+  }
+
+  static async begin(store: Store): Promise<CommitRun> {
+    return new CommitRun(store, await store.refs.read(store.branch));
+  }
+
+  mark(): RunMark {
+    return { tip: this.#tip, objects: this.#objects.length };
+  }
+
+  /** Takes back the commits that were made since. */
+  rewind(mark: RunMark): void {
+    this.#tip = mark.tip;
+    this.#store.objects.unstage(this.#objects.splice(mark.objects));
+    // An object that both sides of the mark have stays.
+    this.#store.objects.stage(this.#objects);
+  }
+
+  /**
+   * Adds a commit. It is dated by the clock; a small step back is evened out, a large one is not: the order of commits is
+   * `Mesh-Seq`'s to tell, and a clock that once was ahead must not date for ever what comes after.
+   */
+  async commit(change: BranchCommit): Promise<BranchTip> {
+    const store = this.#store;
+    const tip = this.#tip;
+    const parent = tip === null ? null : await store.objects.commit(tip);
+    const previousSeq = parent === null ? 0 : seqOf(store.branch, parent);
+    const blobs = [...change.edits.values()]
+      .filter((data) => data !== null)
+      .map((data) => ({ type: 'blob' as const, data, oid: hashObject('blob', data) }));
+    const edited = await editTree({
+      root: parent?.tree ?? null,
+      readTree: (oid) => store.objects.tree(oid),
+      edits: treeEdits(change.edits),
+      hash: hashObject,
+    });
+    if (change.allowEmpty !== true && edited.root === parent?.tree) return { commit: null, seq: previousSeq, tip };
+    const seq = previousSeq + 1;
+    const journal = await journalNumber(store, change);
+    const data = encode(store, { change, seq, tip, parent, tree: edited.root, journal });
+    const commit = { type: 'commit' as const, data, oid: hashObject('commit', data) };
+    const made = [...blobs, ...edited.trees.map((tree) => ({ type: 'tree' as const, ...tree })), commit];
+    store.objects.stage(made);
+    this.#objects.push(...made);
+    this.#tip = commit.oid;
+    return { commit: commit.oid, seq, tip: commit.oid };
+  }
+
+  /**
+   * @throws MeshError `conflict` when someone moved the branch in between; `disk_full`, `read_only`: the branch is where it
+   * was, and none of the commits was made.
+   */
+  async publish(): Promise<void> {
+    const { objects, refs, branch } = this.#store;
+    if (this.#tip === this.#from) return;
+    try {
+      // Do not reorder: the ref is moved last.
+      await objects.write(this.#objects);
+      await refs.update(branch, { expected: this.#from, next: this.#tip });
+    } finally {
+      objects.unstage(this.#objects);
+    }
+    await this.#store.consolidate();
+  }
+
+  /** Nothing was made. */
+  discard(): void {
+    this.#store.objects.unstage(this.#objects);
+  }
 }
 
 /** When a commit made at `now` says it was made: by the clock, but for a small step back. */

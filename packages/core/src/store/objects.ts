@@ -23,7 +23,7 @@ import { requireComplete, unpack } from './pack-unpack.js';
 import { publishPack } from './pack-publish.js';
 import { encodePack, packFiles } from './pack-write.js';
 import type { PackPart } from './pack-write.js';
-import type { Objects, WrittenObject } from './ports.js';
+import type { Objects, StagedObject, WrittenObject } from './ports.js';
 import { ShallowFile } from './shallow-file.js';
 
 /** The deltas of a pack of no more objects than this are resolved. */
@@ -58,6 +58,7 @@ export class StoreObjects implements Objects {
   /** Objects that were seen here, for the check of a fetched pack. Not for writing: a prune may have taken them. */
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
 
+  readonly #staged = new Map<Oid, GitObject>();
   readonly #packClasses: KnownClasses = new Map();
   readonly lost: LostObjects;
 
@@ -112,10 +113,18 @@ export class StoreObjects implements Objects {
   async write(objects: readonly WrittenObject[]): Promise<Oid[]> {
     const named = objects.map(({ type, data, oid = hashObject(type, data) }) => ({ oid, type, data }));
     await this.#add(named);
-    for (const { oid, data, entries } of objects) {
-      if (oid !== undefined && entries !== undefined) this.#trees.set(oid, entries, 4 * data.length);
-    }
     return named.map(({ oid }) => oid);
+  }
+
+  stage(objects: readonly StagedObject[]): void {
+    for (const { oid, type, data, entries } of objects) {
+      this.#staged.set(oid, { type, data });
+      if (entries !== undefined) this.#trees.set(oid, entries, 4 * data.length);
+    }
+  }
+
+  unstage(objects: readonly StagedObject[]): void {
+    for (const { oid } of objects) this.#staged.delete(oid);
   }
 
   async pack(oids: readonly Oid[], bases: ReadonlyMap<Oid, Oid> = new Map()): Promise<Uint8Array> {
@@ -210,7 +219,7 @@ export class StoreObjects implements Objects {
   }
 
   async #read(oid: Oid, maxBytes: number): Promise<GitObject> {
-    const cached = this.#raw.get(oid);
+    const cached = this.#staged.get(oid) ?? this.#raw.get(oid);
     const found = cached ?? (await this.#fromDisk(oid, maxBytes));
     if (found === 'missing') throw damaged(oid, 'is missing');
     if (found === 'damaged') {

@@ -11,6 +11,8 @@ export interface WrittenObject {
   entries?: readonly TreeEntry[];
 }
 
+export type StagedObject = WrittenObject & { oid: Oid };
+
 /**
  * Objects by id. Reads see every object that was there when they began, whatever repacks meanwhile.
  * Decoded objects are cached by id (they never change).
@@ -30,6 +32,12 @@ export interface Objects {
   has(oid: Oid): Promise<boolean>;
   /** Computes ids and writes all of it as one small pack, which appears at once; durable when it resolves. Safe to repeat. */
   write(objects: readonly WrittenObject[]): Promise<Oid[]>;
+  /**
+   * Lets reads through this value see objects that are not written yet, until they are unstaged; {@link Objects.has} and
+   * other processes do not.
+   */
+  stage(objects: readonly StagedObject[]): void;
+  unstage(objects: readonly StagedObject[]): void;
   /**
    * A version 2 pack of exactly these objects. `bases` names earlier forms of some of them, which stand before them:
    * where both are in the pack, what differs is enough.
