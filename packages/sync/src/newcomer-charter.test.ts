@@ -91,6 +91,19 @@ test.each(forgeries)('nobody joins under %s, by URL, invitation or bundle', asyn
   expect((await joinMesh({ ...setup('laptop'), url: remote })).machine).toBe('laptop');
 });
 
+test('a flood of commits on top is not fetched by a newcomer', async () => {
+  const commit = (n: number): string =>
+    `commit ${ref}\ncommitter x <x@example.invalid> ${1_700_000_000 + n} +0000\ndata 4\n${String(n).padStart(4).slice(-4)}\n` +
+    (n === 0 ? `from ${founded}\n` : '');
+  git.git(
+    ['-C', remote, 'fast-import', '--quiet', '--force'],
+    Array.from({ length: 20_000 }, (_, n) => commit(n)).join(''),
+  );
+  const error = await refusal(remote);
+  expect(error.errorName).toBe('conflict');
+  expect(error.message).toContain('a founding is one small commit');
+});
+
 test.each(forgeries)('a store that lost its copy does not take %s', async (_what, make) => {
   const forged = make();
   onRemote('update-ref', ref, forged);
