@@ -1,7 +1,12 @@
 import type { Oid, Problem, RefName } from '@git-mesh/core';
 import { type Peer, type RemoteMesh, remoteMesh, settle } from '@git-mesh/sync/testing';
+import { spawnSync } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanEnvironment, launcher } from '../environment.js';
+import { scratch } from '../scratch.js';
 import { stockGit, writeBranch } from '../stock-git.js';
 
 // The attacker may push anything to any branch, with nothing but stock git. `mallory` is a member of the mesh as well.
@@ -225,6 +230,29 @@ test('a new branch whose key is of small order, under which one signature fits e
   onRemote('update-ref', '-d', branch('weak'));
   await laptop.sync();
   expect((await laptop.status()).problems).toEqual([]);
+});
+
+test('a commit on top of the charter takes no newcomer in, and members say what is true of it', async () => {
+  const founded = remoteTip('_charter');
+  const blob = stockGit(['--git-dir', mesh.remote, 'hash-object', '-w', '--stdin'], {
+    input: `${onRemote('show', `${founded}:mesh.yaml`).replace(/name: .*/, 'name: forged')}\n`,
+  });
+  const tree = stockGit(['--git-dir', mesh.remote, 'mktree'], { input: `100644 blob ${blob}\tmesh.yaml\n` });
+  put('_charter', onRemote('commit-tree', tree, '-m', 'x', '-p', founded));
+  const root = scratch();
+  const args = [launcher, '--dir', join(root, 'store'), '--json', 'join', mesh.remote, '--machine', 'newcomer'];
+  const { status, stdout } = spawnSync(process.execPath, args, { env: cleanEnvironment(root), encoding: 'utf8' });
+  expect(status).toBe(4);
+  expect(stdout).toContain(`push --force REMOTE ${founded}:refs/heads/mesh/_charter`);
+  expect(existsSync(join(root, 'store'))).toBe(false);
+  expect(remoteTip('newcomer')).toBe('');
+  const { message } = await seenBy(studio, '_charter', 'charter_changed');
+  expect(message).toContain('Until it is put back, join refuses there');
+  put('_charter', founded);
+  for (const peer of [studio, laptop, desk]) {
+    await peer.sync();
+    expect((await peer.status()).problems).toEqual([]);
+  }
 });
 
 test('after all of it every store and the repository are sound', () => {

@@ -177,6 +177,7 @@ export { commitsBetween, forkPoint, isAncestor, maxCommits, seqOf } from './mesh
 export type { Edge } from './mesh/older-history.js';
 export { journalOwnBranch, readableArrivals } from './mesh/arrivals.js';
 export { founderKey, readCharter } from './mesh/charter.js';
+export { readFounding } from './mesh/read-founding.js';
 export type { MeshContext } from './mesh/context.js';
 export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';

@@ -1,5 +1,5 @@
-import { MeshError, charterPath, charterRef, readCharter, remoteRef } from '@git-mesh/core';
-import type { CharterRecord, Handle, Objects, Oid } from '@git-mesh/core';
+import { MeshError, charterPath, charterRef, readCharter, readFounding, remoteRef } from '@git-mesh/core';
+import type { CharterRecord, Handle, Objects, Oid, RefName } from '@git-mesh/core';
 import type { RoundContext } from './remote-context.js';
 import type { Rejected } from './remote-fetch.js';
 import { moveRef } from './move-ref.js';
@@ -38,20 +38,61 @@ export async function checkCharter(ctx: RoundContext, { refs }: Advertisement): 
   const isLater = ours !== null && (await goesOnFrom(objects, ours, there));
   if (!isLater) refuseAnother(ctx, found);
   await moveRef(ctx.mesh.store, tracking, there);
-  if (ours === null && 'mesh' in found) {
-    // A store that lost its copy takes it from the first remote that has it.
-    await moveRef(ctx.mesh.store, ref, there);
-    return null;
-  }
-  const putBack = ours === null ? '' : `: git push --force REMOTE ${ours}:${ref}, in the folder of a store`;
+  if (ours === null) return takeLost(ctx, ref, there);
   return {
     handle: charterHandle,
     tip: there,
     kind: 'charter_changed',
     message:
       `${charterPath} there was ${isLater ? 'changed by a later commit' : 'replaced'} (${whatItIs(found)}). A charter never ` +
-      `changes after the founding: this machine goes on with the one it has, but nobody can join. Put it back${putBack}`,
+      `changes after the founding: this machine goes on with the one it has, ${ours}. ${await whatFollows(objects, there, ref)} ` +
+      (await wayBack(objects, ours, ref)),
   };
+}
+
+/** A store that lost its copy takes it from the first remote that has it: the founding of this very mesh, and nothing else. */
+async function takeLost(ctx: RoundContext, ref: RefName, there: Oid): Promise<Rejected | null> {
+  const { config, objects } = ctx.mesh.store;
+  const found = await foundingOrReason(objects, there, ref);
+  const isOurs = !(found instanceof MeshError) && found.mesh === config.mesh.id && found.policy === config.policy;
+  if (isOurs) {
+    await moveRef(ctx.mesh.store, ref, there);
+    return null;
+  }
+  const why =
+    found instanceof MeshError ? found.message : `it states the policy ${found.policy}, here it is ${config.policy}`;
+  return {
+    handle: charterHandle,
+    tip: there,
+    kind: 'charter_changed',
+    message: `this store lost its copy of ${charterPath}, and the one there is not taken in its place: ${why}`,
+  };
+}
+
+async function foundingOrReason(objects: Objects, commit: Oid, ref: RefName): Promise<CharterRecord | MeshError> {
+  try {
+    return await readFounding(objects, commit, ref);
+  } catch (error) {
+    if (error instanceof MeshError) return error;
+    throw error;
+  }
+}
+
+async function whatFollows(objects: Objects, there: Oid, ref: RefName): Promise<string> {
+  return (await foundingOrReason(objects, there, ref)) instanceof MeshError
+    ? 'Until it is put back, join refuses there.'
+    : 'Until it is put back, a machine that joins there without an invitation takes the other one.';
+}
+
+/** Whoever joined under a forged charter must not be told to push that one. */
+async function wayBack(objects: Objects, ours: Oid, ref: RefName): Promise<string> {
+  if ((await foundingOrReason(objects, ours, ref)) instanceof MeshError) {
+    return 'But the one it has is no founding itself: push it nowhere, and join again with another --dir.';
+  }
+  return (
+    `Compare it with another member's (git --git-dir STORE rev-parse ${ref}); where both are the same, put it back: ` +
+    `git --git-dir STORE push --force REMOTE ${ours}:${ref}`
+  );
 }
 
 async function readOrReason(objects: Objects, commit: Oid): Promise<CharterRecord | MeshError> {

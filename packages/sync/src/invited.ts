@@ -13,7 +13,7 @@ import {
   rosterPath,
   visibleText,
 } from '@git-mesh/core';
-import type { Branch, CharterRecord, InviteCode, MachineRecord, MembershipResult, Store } from '@git-mesh/core';
+import type { Branch, CharterRecord, InviteCode, MachineRecord, MembershipResult, Oid, Store } from '@git-mesh/core';
 import { clock } from './system.js';
 
 /** A joiner's side of an invitation. Nothing here puts the code or its secret into a message. */
@@ -28,13 +28,21 @@ export function requireOpen(code: InviteCode): void {
   requireUnexpired(code, clock.now());
 }
 
-/** @throws MeshError `different_mesh` where another mesh is at the remote than the one that the invitation is for. */
+/** @throws MeshError `different_mesh` where the charter at the remote is not the very commit that the invitation is for. */
 export function requireInvitedMesh(
   code: InviteCode,
-  { mesh, name }: Pick<CharterRecord, 'mesh' | 'name'>,
+  { mesh, name, commit }: Pick<CharterRecord, 'mesh' | 'name'> & { commit: Oid },
   shown: string,
 ): void {
-  if (mesh === code.mesh) return;
+  if (mesh === code.mesh && commit === code.charter) return;
+  if (mesh === code.mesh) {
+    throw new MeshError(
+      'different_mesh',
+      `The invitation of ${code.by} is for the charter ${code.charter}, and ${shown} has another one in its place, ${commit}: ` +
+        'somebody replaced it. Nothing was made here. Tell a member, who puts the right one back.',
+      { data: { expected: code.charter, found: commit } },
+    );
+  }
   const quoted = (text: string): string => `"${visibleText(text, { maxLength: 100 })}"`;
   throw new MeshError(
     'different_mesh',

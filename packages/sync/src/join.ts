@@ -75,9 +75,9 @@ export async function joinAnew(
       await takeIn(building.store, remote, {
         ...options,
         there,
-        accept: (charter) => {
+        accept: (charter, commit) => {
           const { policy } = charter;
-          if (invitation !== null) requireInvitedMesh(invitation, charter, remote.shown);
+          if (invitation !== null) requireInvitedMesh(invitation, { ...charter, commit }, remote.shown);
           if (wanted !== null) requireSame(remote, { asked: wanted.policy, found: policy, what: 'the policy' });
         },
       });

@@ -136,7 +136,7 @@ function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; ti
     case 'revoked':
       return `nothing needs to be done here: have the branch closed to that machine on the remote; git mesh admit ${handle} on the machine that revoked it takes it back`;
     case 'charter_changed':
-      return `the mesh goes on with the charter it was founded with; ask whoever has the right to push there who changed it, and have the branch _charter put back (${look})`;
+      return `do as the message says, after asking whoever has the right to push there who changed the branch _charter (${look})`;
     case 'broken_ref':
       return `the repository there is damaged at this branch: whoever runs the server repairs or deletes the ref (git fsck there names it), and ${handle} pushes its branch again`;
     case 'too_large':

@@ -1,9 +1,8 @@
-import { charterRef, readCharter, remoteRef } from '@git-mesh/core';
+import { MeshError, charterRef, readFounding, remoteRef } from '@git-mesh/core';
 import type { CharterRecord, Oid, Store } from '@git-mesh/core';
 import type { JoinOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
 import { noMeshThere } from './membership.js';
-import { fetchLimits } from './remote-context.js';
 import { bringBeforeRotations, fetchHistory } from './history.js';
 import { fetchFrom } from './remote-fetch.js';
 import type { SetupRemote } from './remotes.js';
@@ -15,6 +14,8 @@ import { idleMs, watchedTransport, withHeartbeat } from './watched-transport.js'
 const longestMs = 6 * 3_600_000;
 /** Commits: a mesh with no more of them has its whole history on every machine. */
 const wholeUpTo = 2_000;
+/** A founding is one small commit; a flood of commits on top of it is not fetched. */
+const maxCharterBytes = 1024 * 1024;
 
 /**
  * Fetches a mesh into a store that is being made: what is live of it, and its history where that is short. `accept` sees the charter before anything else is fetched.
@@ -25,7 +26,7 @@ export async function takeIn(
   remote: SetupRemote,
   options: Pick<JoinOptions, 'logger' | 'onProgress' | 'historyUpTo'> & {
     there: Advertisement;
-    accept: (charter: CharterRecord) => void;
+    accept: (charter: CharterRecord, commit: Oid) => void;
   },
 ): Promise<void> {
   const { signal, done } = deadlineSignal(longestMs);
@@ -34,7 +35,7 @@ export async function takeIn(
     if (tip === undefined) throw noMeshThere(remote.shown);
     options.onProgress?.('fetching the mesh');
     const transport = watchedTransport(remote.transport, { idleMs, onProgress: options.onProgress });
-    options.accept(await fetchCharter(store, transport, tip, signal));
+    options.accept(await fetchCharter(store, transport, tip, signal), tip);
     const mesh = setupContext(store);
     const ctx = { mesh, remote: { name: 'origin', url: remote.url, transport }, signal, logger: options.logger };
     await withHeartbeat(options.onProgress, 'fetching the mesh and checking it', async () => {
@@ -52,20 +53,29 @@ export async function takeIn(
 }
 
 async function fetchCharter(store: Store, transport: Transport, tip: Oid, signal: AbortSignal): Promise<CharterRecord> {
+  const ref = charterRef(store.config.ref_prefix);
   const exchange = await transport.open('git-upload-pack', { signal });
   try {
-    const pack = await fetchPack(exchange, { wants: [tip], haves: [], signal, maxBytes: fetchLimits.maxPackBytes });
-    await store.objects.installPack(pack, { maxObjectBytes: fetchLimits.maxObjectBytes });
+    const pack = await fetchPack(exchange, { wants: [tip], haves: [], signal, maxBytes: maxCharterBytes });
+    await store.objects.installPack(pack, { maxObjectBytes: maxCharterBytes });
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.errorName !== 'payload_too_large') throw error;
+    throw new MeshError(
+      'conflict',
+      `The charter at ${ref} is not believed: with commit ${tip} it takes more than ${maxCharterBytes} bytes, and a founding ` +
+        `is one small commit. A member puts the right one back from its own store: git --git-dir STORE push --force REMOTE ${ref}`,
+      { data: { ref, commit: tip }, cause: error },
+    );
   } finally {
     await exchange.close();
   }
-  const charter = await readCharter(store.objects, tip);
+  const charter = await readFounding(store.objects, tip, ref);
   await store.saveConfig({
     ...store.config,
     mesh: { id: charter.mesh, name: charter.name },
     policy: charter.policy,
   });
-  await store.refs.update(charterRef(store.config.ref_prefix), { expected: null, next: tip });
+  await store.refs.update(ref, { expected: null, next: tip });
   await store.refs.update(remoteRef('origin', store.config.ref_prefix, '_charter'), { expected: null, next: tip });
   return charter;
 }

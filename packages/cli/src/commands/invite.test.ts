@@ -10,7 +10,7 @@ const about = {
   mesh: { id: '01M8RDA4M0KC773BNQD5BAEVKQ', name: 'team' },
 };
 // Branded texts that a test writes as they are.
-const code = encodeInviteCode({ url: '/srv/git/team.git', mesh: about.mesh.id, name: 'team', by: 'studio', key: about.key, id: 'AAAABBBBCCCCDDDD', secret, expires: '2026-12-02T05:15:00.000Z' } as InviteCode); // prettier-ignore
+const code = encodeInviteCode({ url: '/srv/git/team.git', mesh: about.mesh.id, charter: '0f1e2d3c4b5a69788796a5b4c3d2e1f001122334', name: 'team', by: 'studio', key: about.key, id: 'AAAABBBBCCCCDDDD', secret, expires: '2026-12-02T05:15:00.000Z' } as InviteCode); // prettier-ignore
 const made = { preview: false, ...about, code, expires_at: '2026-12-02T05:15:00.000Z' } as InviteResult;
 
 it('prints the command to type on the other machine on a line of its own, and when it ends', async () => {

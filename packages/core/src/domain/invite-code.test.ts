@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MeshError } from '../errors.js';
-import type { Handle, Ulid } from './ids.js';
+import type { Handle, Oid, Ulid } from './ids.js';
 import {
   decodeInviteCode,
   encodeInviteCode,
@@ -15,6 +15,7 @@ const secret = `${'Zx'.repeat(21)}c`;
 const sample: InviteCode = {
   url: '/srv/git/team-ñ.git',
   mesh: '01M8RDA4M0KC773BNQD5BAEVKQ' as Ulid,
+  charter: '0f1e2d3c4b5a69788796a5b4c3d2e1f001122334' as Oid,
   name: 'team “ñ”',
   by: 'studio' as Handle,
   key: `SHA256:${'a'.repeat(43)}`,

@@ -1,6 +1,6 @@
 import { MeshError } from '../errors.js';
 import { fromIso, isHandle, isIsoTime, isUlid, toIso } from './ids.js';
-import type { EpochMillis, Handle, IsoTime, Ulid } from './ids.js';
+import type { EpochMillis, Handle, IsoTime, Oid, Ulid } from './ids.js';
 import { isJsonObject } from './json.js';
 import type { Json } from './records.js';
 import { hasUnseen, isWellFormed } from './visible-text.js';
@@ -13,6 +13,8 @@ export interface InviteCode {
   /** Of the remote, without credentials. */
   url: string;
   mesh: Ulid;
+  /** The commit of the charter that the inviter goes by. */
+  charter: Oid;
   /** The mesh's, for people. */
   name: string;
   /** The inviter, and the fingerprint of its key (`SHA256:…`). */
@@ -33,6 +35,7 @@ const codeWithin = /mesh(\d{1,9})\.eyJ[A-Za-z0-9_+/=-]*/gi;
 const fields: { readonly [K in keyof InviteCode]: (value: Json) => boolean } = {
   url: textOf((url) => url.trim() !== '' && url.length <= 2_000 && !url.startsWith('-') && !hasUnseen(url)),
   mesh: textOf(isUlid),
+  charter: textOf((oid) => /^[0-9a-f]{40}$/.test(oid)),
   name: textOf((name) => name.length <= 200 && isWellFormed(name)),
   by: textOf(isHandle),
   key: textOf((key) => /^SHA256:[A-Za-z0-9+/]{43}$/.test(key)),
@@ -57,8 +60,8 @@ export function withoutInviteCodes(text: string): string {
 }
 
 export function encodeInviteCode(code: InviteCode): string {
-  const { url, mesh, name, by, key, id, secret, expires } = code;
-  return `mesh${version}.${toBase64Url(JSON.stringify({ v: version, url, mesh, name, by, key, id, secret, expires }))}`;
+  const { url, mesh, charter, name, by, key, id, secret, expires } = code;
+  return `mesh${version}.${toBase64Url(JSON.stringify({ v: version, url, mesh, charter, name, by, key, id, secret, expires }))}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { decodeInviteCode } from '../domain/invite-code.js';
+import { charterRef } from '../domain/layout.js';
 import { MeshError } from '../errors.js';
 import { keyFingerprint } from '../store/public-key.js';
 import { testMesh } from '../testing/mesh-fixture.js';
@@ -39,7 +40,8 @@ it('a code carries all that the other machine needs, and ends in 15 minutes', as
   const key = keyFingerprint(signer.publicKey);
   expect(result).toMatchObject({ preview: false, machine: 'studio', key, mesh: config.mesh, expires_at });
   const { id, secret, ...rest } = decodeInviteCode(result.code ?? '');
-  expect(rest).toEqual({ url: '/srv/git/team.git', mesh: config.mesh.id, name: config.mesh.name, by: 'studio', key, expires: expires_at }); // prettier-ignore
+  const charter = await studio.store.refs.read(charterRef(config.ref_prefix));
+  expect(rest).toEqual({ url: '/srv/git/team.git', mesh: config.mesh.id, charter, name: config.mesh.name, by: 'studio', key, expires: expires_at }); // prettier-ignore
   const created_at = new Date(mesh.clock.now()).toISOString();
   expect(await studio.store.local.invitations()).toEqual([{ id, secret, created_at, expires_at }]);
   expect(result.next).not.toContain(secret);

@@ -1,13 +1,15 @@
 import type { CallOptions } from '../api.js';
 import { fromIso, toIso } from '../domain/ids.js';
-import type { IsoTime } from '../domain/ids.js';
+import type { IsoTime, Oid } from '../domain/ids.js';
 import { parseInviteInput } from '../domain/inputs.js';
 import { encodeInviteCode } from '../domain/invite-code.js';
+import { charterRef } from '../domain/layout.js';
 import type { InviteResult } from '../domain/membership-results.js';
 import { sameRemoteName } from '../domain/remote-name.js';
 import { visibleText } from '../domain/visible-text.js';
 import { MeshError } from '../errors.js';
 import { keyFingerprint } from '../store/public-key.js';
+import type { Store } from '../store/store.js';
 import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { requireMember } from './membership-rules.js';
@@ -28,6 +30,7 @@ export async function invite(ctx: MeshContext, input: unknown, call: CallOptions
   const { remote: name, confirm } = parseInviteInput(input);
   await requireMember(ctx, 'invite a machine');
   const { config, signer } = ctx.store;
+  const charter = await charterToJoin(ctx.store);
   const { url, name: chosen } = chooseRemote(await ctx.store.refreshRemotes(), name);
   const about = { machine: config.handle, key: keyFingerprint(signer.publicKey), mesh: config.mesh };
   if (!confirm) {
@@ -49,6 +52,7 @@ export async function invite(ctx: MeshContext, input: unknown, call: CallOptions
   const code = encodeInviteCode({
     url: withoutCredentials(url),
     mesh: about.mesh.id,
+    charter,
     name: about.mesh.name,
     by: about.machine,
     key: about.key,
@@ -59,6 +63,16 @@ export async function invite(ctx: MeshContext, input: unknown, call: CallOptions
     'Give the code to nobody but the one who is to join, who runs git mesh join with it. This machine admits the first ' +
     `that does, once it synchronises (a worker or git mesh sync) before ${expires}.`;
   return { preview: false, ...about, code, expires_at: expires, next };
+}
+
+/** The charter that a joiner must find. @throws MeshError `not_found` where this store has lost its copy */
+async function charterToJoin({ config, refs }: Store): Promise<Oid> {
+  const charter = await refs.read(charterRef(config.ref_prefix));
+  if (charter !== null) return charter;
+  throw new MeshError(
+    'not_found',
+    'This store has no copy of the charter, which an invitation must name: git mesh sync fetches it again.',
+  );
 }
 
 type ConfiguredRemote = MeshContext['store']['config']['remotes'][number];

@@ -6,8 +6,8 @@ import type { JournalView } from '../store/ports.js';
 import type { Store } from '../store/store.js';
 import { isAncestor, seqOf } from './ancestry.js';
 import { Branches } from './branches.js';
-import { readCharter } from './charter.js';
 import { newestOwnCommit } from './own-tip.js';
+import { readFounding } from './read-founding.js';
 import { restoreSession } from './restore-session.js';
 
 /** What a look at a store shows to be in need of mending. */
@@ -210,13 +210,13 @@ async function lastAccepted({ objects }: Store, handle: Handle, view: JournalVie
   return cursor !== undefined && (await objects.has(cursor.commit)) ? cursor.commit : null;
 }
 
-/** The charter is written once: whatever copy of it is here is the one. */
+/** A copy that a remote's ref still names: the founding alone, and never what somebody put on top or in its place. */
 async function knownCharter({ config, objects, refs }: Store): Promise<Oid | null> {
   for (const { ref, oid } of await refs.list('refs/remotes/')) {
     if (!ref.endsWith('/_charter') || !(await objects.has(oid))) continue;
     try {
-      const { parents } = await objects.commit(oid);
-      if (parents.length === 0 && (await readCharter(objects, oid)).mesh === config.mesh.id) return oid;
+      const { mesh, policy } = await readFounding(objects, oid, ref);
+      if (mesh === config.mesh.id && policy === config.policy) return oid;
     } catch (error) {
       if (!(error instanceof MeshError)) throw error;
     }

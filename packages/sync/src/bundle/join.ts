@@ -1,4 +1,4 @@
-import { MeshError, Store, charterRef, readCharter, remoteRef } from '@git-mesh/core';
+import { MeshError, Store, charterRef, readFounding, remoteRef } from '@git-mesh/core';
 import type { MembershipResult, Oid, RefName } from '@git-mesh/core';
 import type { JoinOptions } from '../contract.js';
 import { firstRound } from '../first-round.js';
@@ -79,7 +79,7 @@ async function takeIn(
 ): Promise<void> {
   const { ref_prefix: prefix } = store.config;
   const { here, absent } = await takeInPack(store, reader, refs, options.onProgress);
-  const { mesh, name, policy } = await readCharter(store.objects, charter);
+  const { mesh, name, policy } = await readFounding(store.objects, charter, charterRef(prefix));
   await store.saveConfig({ ...store.config, mesh: { id: mesh, name }, policy });
   await store.refs.update(charterRef(prefix), { expected: null, next: charter });
   await store.refs.update(remoteRef(bundleRemote, prefix, '_charter'), { expected: null, next: charter });
