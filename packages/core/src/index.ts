@@ -1,3 +1,4 @@
+export { checkMachineTexts } from './domain/machine-texts.js';
 export { MeshError, errorCodes, errorResult } from './errors.js';
 export type { ErrorData, ErrorName, ErrorResult } from './errors.js';
 export { silentLogger } from './logger.js';
@@ -166,6 +167,7 @@ export {
   encodeInviteCode,
   inviteProofText,
   isInviteCode,
+  mayBeInviteCode,
   requireUnexpired,
   withoutInviteCodes,
 } from './domain/invite-code.js';

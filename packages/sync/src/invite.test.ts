@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MeshError, decodeInviteCode, encodeInviteCode, silentLogger } from '@git-mesh/core';
 import type { InviteCode, MembershipResult } from '@git-mesh/core';
@@ -206,5 +206,35 @@ describe('the inviter', () => {
     expect(await problems()).toEqual(['not_admitted ', 'local_state_damaged mesh/invites.json']);
     await invited(studio);
     expect(await problems()).toEqual(['not_admitted ']);
+  });
+});
+
+describe('what is committed of a new machine for good', () => {
+  const token = ['ghp', 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bD1fG3hJ5'].join('_');
+
+  it('holds no credential and no invitation: nothing is made where its label or the mesh’s name is one', async () => {
+    const studio = await founded('open');
+    const code = await invited(studio);
+    for (const label of [token, code, `see ${code}`]) {
+      for (const work of [
+        () => joinMesh({ ...setup('laptop'), url: remote(), label }),
+        () => initMesh({ ...setup('laptop'), label }),
+      ]) {
+        const { errorName, data, message } = await failure(work());
+        expect([errorName, data['place']]).toEqual(['secret_found', 'label']);
+        expect(message).not.toContain(label);
+        expect(existsSync(git.path('laptop'))).toBe(false);
+      }
+    }
+    const named = await failure(initMesh({ ...setup('laptop'), remote: git.bare(`${token}.git`) }));
+    expect(named.errorName).toBe('secret_found');
+    expect(existsSync(git.path('laptop'))).toBe(false);
+  });
+
+  it('is one line that shows what it says', async () => {
+    git = new GitFixture();
+    for (const label of ['two\nlines', 'a\u202eb', 'x'.repeat(201), '\u001b[2J']) {
+      expect((await failure(initMesh({ ...setup('laptop'), label }))).data['argument']).toBe('label');
+    }
   });
 });

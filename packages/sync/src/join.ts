@@ -1,4 +1,4 @@
-import { MeshError, Store, parseHandle, shellWord } from '@git-mesh/core';
+import { MeshError, Store, checkMachineTexts, parseHandle, shellWord } from '@git-mesh/core';
 import type { InviteCode, MembershipResult } from '@git-mesh/core';
 import { joinedResult } from './admission-notice.js';
 import { announce, readOnlyWarning } from './announce.js';
@@ -39,6 +39,7 @@ export async function joinMesh(options: JoinOptions): Promise<MembershipResult> 
 async function joinRemote(options: JoinOptions, invitation: InviteCode | null): Promise<MembershipResult> {
   const { url, dir, env, allowPublic = false } = options;
   if (options.machine !== undefined) parseHandle(options.machine);
+  checkMachineTexts({ machine: options.machine, label: options.label });
   const given = await givenKey(options.keyFile);
   const store = await standingStore(options);
   // An interrupted join that is finished later was begun in time, and tells so itself.

@@ -73,7 +73,11 @@ export function parseSendInput(input: unknown): SendInput {
     ttl_seconds: given.integer('ttl_seconds', messageTtlRange) ?? defaultMessageTtl(type),
     key: given.text('key', { max: 200, filled: true }),
   };
-  if (!allowSecret && parsed.key !== undefined) refuseSecret(parsed.key, 'key', secretWayOn);
+  // The other texts that are committed as they were given.
+  const { from_agent, to_agent, key } = parsed;
+  for (const [name, text] of Object.entries({ key, from_agent, to_agent })) {
+    if (!allowSecret && text !== undefined) refuseSecret(text, name, secretWayOn);
+  }
   checkFreeze(parsed);
   return parsed;
 }
