@@ -161,7 +161,7 @@ export { verifyBytes } from './store/raw-signature.js';
 export { sshVerifier, verifySshSignature } from './store/ssh-signature.js';
 export type { SshVerifier } from './store/ssh-signature.js';
 export { admitInvited } from './mesh/admit-invited.js';
-export { inviteProof } from './store/invite-proof.js';
+export { inviteProof, isInviteProof } from './store/invite-proof.js';
 export {
   decodeInviteCode,
   encodeInviteCode,
@@ -185,7 +185,9 @@ export { housekeeping } from './mesh/housekeeping.js';
 export { commitAdmission } from './mesh/admission.js';
 export { machineAt } from './mesh/machine-at.js';
 export { fetchedTips } from './mesh/requests.js';
+export { ownStanding } from './mesh/membership-rules.js';
 export { cutOf } from './mesh/standing.js';
+export { usedBy } from './mesh/used-invitation.js';
 export type { Roster } from './mesh/standing.js';
 export { admissionOf } from './domain/roster.js';
 export type { Cut } from './domain/roster.js';

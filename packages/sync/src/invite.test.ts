@@ -83,7 +83,10 @@ describe('an invitation', () => {
     // As an interrupted join does it again: the remote was never heard of.
     rmSync(git.path('laptop', 'mesh', 'remotes'), { recursive: true });
     expect((await joined('laptop', code)).invited).toEqual({ by: 'studio', policy: 'roster', admitted: true });
-    await joined('desk', code);
+    const late = await failure(joined('desk', code));
+    expect([late.errorName, late.data['used_by']]).toEqual(['forbidden', 'laptop']);
+    expect(late.message).toMatch(/^The invitation of studio has been used: laptop joined by it/);
+    expect(existsSync(git.path('desk'))).toBe(false);
     await studio.sync();
     expect(admissions(studio)).toHaveLength(1);
     expect(stored().invitations.map(({ used }) => used?.handle)).toEqual(['laptop']);
@@ -92,6 +95,30 @@ describe('an invitation', () => {
     now += 16 * minute;
     await studio.sync();
     expect(() => stored()).toThrow('ENOENT');
+  });
+
+  it('that another machine used first is told as such where both joined before either was admitted', async () => {
+    const studio = await founded();
+    const code = await invited(studio);
+    await joined('desk', code);
+    await joined('laptop', code);
+    await studio.sync();
+    expect(admissions(studio)).toEqual([expect.stringMatching(/^roster admit desk /)]);
+    const laptop = await Peer.open(git, git.path('laptop'), { clock });
+    await laptop.sync();
+    const waits = (await laptop.status()).problems.find(({ kind }) => kind === 'not_admitted');
+    expect(waits?.message).toMatch(/The invitation by which it joined admitted desk, and admits nobody else$/);
+    expect(waits?.fix).toContain('have a member run git mesh admit laptop');
+  });
+
+  it('is not told as used on the word of a machine that has not its secret', async () => {
+    const studio = await founded();
+    const code = await invited(studio);
+    await joined('thief', altered(code, { secret: 'A'.repeat(43) }));
+    await studio.sync();
+    await studio.api.admit({ machine: 'thief', confirm: true }, studio.call());
+    await studio.sync();
+    expect((await joined('laptop', code)).machine).toBe('laptop');
   });
 
   it('admits nobody with another secret or id, nor after its 15 minutes by the inviter’s clock', async () => {

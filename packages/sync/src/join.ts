@@ -7,7 +7,15 @@ import { joinFromBundle } from './bundle/join.js';
 import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
 import { givenKey, withWarning } from './given-key.js';
-import { claimOf, invitationIn, requireInvitedMesh, requireInviter, requireOpen, withInvitation } from './invited.js';
+import {
+  claimOf,
+  invitationIn,
+  requireInvitedMesh,
+  requireInviter,
+  requireOpen,
+  requireUnused,
+  withInvitation,
+} from './invited.js';
 import { beginBranch, configToJoin, discover, handleTaken, meshPrefix, noMeshThere, storeDeps } from './membership.js';
 import { rejoin } from './rejoin.js';
 import { admitRemote } from './remote-admission.js';
@@ -82,7 +90,10 @@ export async function joinAnew(
           if (wanted !== null) requireSame(remote, { asked: wanted.policy, found: policy, what: 'the policy' });
         },
       });
-      if (invitation !== null) await requireInviter(building.store, invitation);
+      if (invitation !== null) {
+        await requireInviter(building.store, invitation);
+        await requireUnused(building.store, invitation);
+      }
       await beginBranch(building.store, invitation === null ? {} : { invite: claimOf(building.store, invitation) });
       store = await building.publish();
     } catch (error) {

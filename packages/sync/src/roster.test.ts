@@ -82,6 +82,8 @@ test('one that waits reads the members, is told so, and its own word counts for 
   await settle(mesh.peers);
   expect(await machines(laptop)).toEqual(['laptop signed', 'studio signed']);
   expect(await kinds(laptop)).toEqual(['not_admitted desk', 'not_admitted laptop']);
+  const told = (await laptop.status()).problems.find(({ machine }) => machine === 'desk');
+  expect(told?.fix).toBe('nothing can be done about it here: a member has to admit desk, and this machine is none');
   const sent = await laptop.api.send({ to: 'studio', msg_type: 'note' }, laptop.call());
   expect(sent.warning).toContain('nobody reads this until a member runs `git mesh admit laptop`');
   const admits = laptop.api.admit({ machine: 'desk', confirm: true }, laptop.call());

@@ -4,6 +4,7 @@ import type { MeshContext } from './context.js';
 import { fingerprintOrNull } from './fingerprint-or-null.js';
 import { ownStanding } from './membership-rules.js';
 import { keysOfBranch } from './standing.js';
+import { usedBy } from './used-invitation.js';
 
 /** What is wrong with who counts: this machine itself, keys that machines saw differently, revocations elsewhere. */
 export async function examineMembership(ctx: MeshContext): Promise<Problem[]> {
@@ -15,7 +16,11 @@ async function ownProblems(ctx: MeshContext): Promise<Problem[]> {
   const { standing, by } = await ownStanding(ctx);
   const key = keyFingerprint(ctx.store.signer.publicKey);
   if (standing === 'waiting') {
-    const message = `this machine waits to be admitted: nobody reads what it writes until then. Its key is ${key}`;
+    const invite = (await ctx.branches.ownBranch()).machine?.invite;
+    const used = invite === undefined ? null : await usedBy(ctx, invite);
+    const byInvitation =
+      used === null ? '' : `. The invitation by which it joined admitted ${used}, and admits nobody else`;
+    const message = `this machine waits to be admitted: nobody reads what it writes until then. Its key is ${key}${byInvitation}`;
     const fix = `have a member run git mesh admit ${machine} after comparing the fingerprint ${key}`;
     return [{ kind: 'not_admitted', machine, message, fix }];
   }
