@@ -156,7 +156,7 @@ export { ownIdentity, pidExists, provenDead } from './store/identity.js';
 export { withStoreLock } from './store/store-lock.js';
 export { MachineKey } from './store/keys.js';
 export { readKeyFile } from './store/key-file.js';
-export { checkPublicKey, keyFingerprint } from './store/public-key.js';
+export { checkPublicKey, isWeakKey, keyFingerprint } from './store/public-key.js';
 export { verifyBytes } from './store/raw-signature.js';
 export { sshVerifier, verifySshSignature } from './store/ssh-signature.js';
 export type { SshVerifier } from './store/ssh-signature.js';

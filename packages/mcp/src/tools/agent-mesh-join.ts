@@ -25,6 +25,7 @@ export const agentMeshJoin: MeshTool<SetupResult> = {
     const { url, confirm: isConfirmed, ...identity } = parseJoinInput(args);
     if (!isConfirmed) {
       return setupPreview(setup, {
+        ...identity,
         // The code itself holds a secret, and is never repeated.
         remote: setup.redactUrl(isInviteCode(url) ? decodeInviteCode(url).url : url),
         next: 'Show this to your user; call again with confirm: true to join.',
