@@ -71,8 +71,11 @@ async function conflicts(ctx: MeshContext): Promise<Problem[]> {
 
 /** Whether a remote has this very store's branch with a key that the one here signed in, and that others pinned. */
 async function wasRotatedElsewhere({ branches, store }: MeshContext, pinned: KeyConflict['pinned']): Promise<boolean> {
-  for (const { handle, tip } of await fetchedTips(store)) {
-    if (handle !== branches.own || !(await store.objects.has(tip))) continue;
+  const fetched = (await fetchedTips(store)).filter(({ handle }) => handle === branches.own);
+  // What was found on the own branch and is not taken in is kept there.
+  const kept = await store.refs.list(`refs/quarantine/${branches.own}/`);
+  for (const tip of [...fetched.map(({ tip: oid }) => oid), ...kept.map(({ oid }) => oid)]) {
+    if (!(await store.objects.has(tip))) continue;
     const machine = await machineAtOrNull(store, tip);
     if (machine?.store !== store.config.store || brokenLink(machine, verifyBytes) !== null) continue;
     const keys = keysOf(machine);
