@@ -20,7 +20,7 @@ test('where no mesh is, commands exit with 10 and tools say how to make or join 
   expect(tools.map((tool) => tool.name)).toContain('agent_mesh_status');
   const error = await session.refused('agent_checkin', { agent_id: 'boss', confirm: true });
   expect(error.name).toBe('no_mesh');
-  expect(error.text).toMatch(/init[\s\S]*join/);
+  expect(error.text).toMatch(/agent_mesh_create[\s\S]*init[\s\S]*agent_mesh_join[\s\S]*join/);
 });
 
 test('a server that started without a mesh uses the one that is made later', async () => {

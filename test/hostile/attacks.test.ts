@@ -225,7 +225,7 @@ test('a new branch whose key is of small order, under which one signature fits e
   const args = ['--git-dir', mesh.remote, 'hash-object', '-t', 'commit', '-w', '--stdin'];
   put('weak', stockGit(args, { input: raw }));
   const { message } = await seenBy(laptop, 'weak', 'wrong_key');
-  expect(message).toContain('is not signed by its key');
+  expect(message).toContain('names a weak key, a point of small order');
   expect(await laptop.accepted('weak')).toBeNull();
   onRemote('update-ref', '-d', branch('weak'));
   await laptop.sync();

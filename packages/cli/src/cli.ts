@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { checkGiven } from './check-given.js';
 import { Invocation, type GlobalOptions } from './invocation.js';
 import type { Runtime } from './runtime.js';
 
@@ -21,6 +22,7 @@ export function createCli(runtime: Runtime, program: Command, report: (exitCode:
     runtime,
     program,
     async run(command, body, { noisy = false } = {}) {
+      checkGiven(command);
       report(await body(new Invocation(runtime, globalsOf(command), noisy)));
     },
   };

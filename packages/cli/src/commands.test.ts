@@ -484,3 +484,50 @@ describe('bundles', () => {
     expect(wrote.out).toBe('Wrote /work/here/x.bundle: 2 branches, 5 commits.\n');
   });
 });
+
+describe('what no command takes', () => {
+  it('is an empty place or name: exit 2 with the option named, and nothing opened', async () => {
+    for (const [argv, named] of [
+      [['log', '--html', ''], '--html'],
+      [['status', '--dir', ''], '--dir'],
+      [['--dir', '', 'status'], '--dir'],
+      [['init', '--key', ''], '--key'],
+      [['init', '--remote', ' '], '--remote'],
+      [['join', ''], '<url>'],
+      [['join', '/srv/team.git', '--key', ''], '--key'],
+      [['export', ''], '<file>'],
+      [['export', 'x.bundle', '--since-last', ''], '--since-last'],
+      [['import', ''], '<file>'],
+      [['send', 'b', 'note', '--payload-file', ''], '--payload-file'],
+      [['remote', 'add', 'x', ''], '<url>'],
+      [['remote', 'remove', ''], '<name>'],
+      [['reclaim', ''], '<remote>'],
+    ] as const) {
+      const { code, err, calls: made } = await runStubbed(argv);
+      expect([argv, code, err, made]).toEqual([argv, 2, expect.stringContaining(`${named} is empty: expected a `), []]);
+    }
+  });
+
+  it('is a control character, a line break or a change of direction where one line is meant', async () => {
+    for (const argv of [
+      ['guard', '--repo'],
+      ['freeze', '--repo'],
+      ['freeze', '--reason'],
+      ['unfreeze', '--repo'],
+      ['unfreeze', '--reason'],
+      ['log', '--repo'],
+      ['log', '--grep'],
+      ['log', '--agent'],
+      ['checkin', 'a', '--cap'],
+      ['init', '--label'],
+      ['trace'],
+    ]) {
+      for (const hostile of ['a\nb', '\u001b[2J', 'a\u202eb', 'a\u2066b', '\u009b']) {
+        const { code, out, err, calls: made } = await runStubbed([...argv, hostile]);
+        expect([code, made]).toEqual([2, []]);
+        expect(out + err.trimEnd()).not.toMatch(/[\p{Cc}\u202e\u2066]/u);
+      }
+    }
+    expect(await calls(['send', 'b', 'note', '--message', 'two\nlines'])).toContainEqual(close);
+  });
+});

@@ -1,3 +1,4 @@
+export { checkMachineTexts } from './domain/machine-texts.js';
 export { MeshError, errorCodes, errorResult } from './errors.js';
 export type { ErrorData, ErrorName, ErrorResult } from './errors.js';
 export { silentLogger } from './logger.js';
@@ -155,17 +156,18 @@ export { ownIdentity, pidExists, provenDead } from './store/identity.js';
 export { withStoreLock } from './store/store-lock.js';
 export { MachineKey } from './store/keys.js';
 export { readKeyFile } from './store/key-file.js';
-export { checkPublicKey, keyFingerprint } from './store/public-key.js';
+export { checkPublicKey, isWeakKey, keyFingerprint } from './store/public-key.js';
 export { verifyBytes } from './store/raw-signature.js';
 export { sshVerifier, verifySshSignature } from './store/ssh-signature.js';
 export type { SshVerifier } from './store/ssh-signature.js';
 export { admitInvited } from './mesh/admit-invited.js';
-export { inviteProof } from './store/invite-proof.js';
+export { inviteProof, isInviteProof } from './store/invite-proof.js';
 export {
   decodeInviteCode,
   encodeInviteCode,
   inviteProofText,
   isInviteCode,
+  mayBeInviteCode,
   requireUnexpired,
   withoutInviteCodes,
 } from './domain/invite-code.js';
@@ -184,7 +186,9 @@ export { housekeeping } from './mesh/housekeeping.js';
 export { commitAdmission } from './mesh/admission.js';
 export { machineAt } from './mesh/machine-at.js';
 export { fetchedTips } from './mesh/requests.js';
+export { ownStanding } from './mesh/membership-rules.js';
 export { cutOf } from './mesh/standing.js';
+export { usedBy } from './mesh/used-invitation.js';
 export type { Roster } from './mesh/standing.js';
 export { admissionOf } from './domain/roster.js';
 export type { Cut } from './domain/roster.js';

@@ -263,6 +263,12 @@ describe('the mesh behind the server', () => {
     expect(preview.structuredContent).toMatchObject({ preview: true, remote: 'https://***@git.example/team.git' });
     expect(preview.content[0]?.text).toContain('PREVIEW: nothing was changed.');
     expect([JSON.stringify(preview).includes('secret'), asked, mesh.log]).toEqual([false, [], []]);
+    // What is for good is named before it is made.
+    expect(preview.structuredContent).toMatchObject({ machine: 'here' });
+    expect(preview.content[0]?.text).toMatch(/It would be called here \(.*\), for good/);
+    if (did === 'made') expect(preview.content[0]?.text).toContain('The policy is roster, for good');
+    const wrong = await call(name, { ...args, machine: 'No Handle' });
+    expect(wrong.structuredContent).toMatchObject({ error: { code: 400, name: 'invalid_argument' } });
     const done = await call(name, { ...args, machine: 'laptop', confirm: true });
     expect(done.structuredContent).toMatchObject({ preview: false, machine: 'laptop', mesh: { name: 'team' } });
     expect(done.content[0]?.text).toContain(`${did} the mesh "team" as laptop`);

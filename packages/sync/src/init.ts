@@ -1,6 +1,7 @@
 import {
   MeshError,
   Store,
+  checkMachineTexts,
   defaultRefPrefix,
   foundCharter,
   founderKey,
@@ -39,6 +40,7 @@ export async function initMesh(options: InitOptions): Promise<MembershipResult> 
   const { dir, env, allowPublic = false } = options;
   // What cannot be used is said before anything is asked or made.
   if (options.machine !== undefined) parseHandle(options.machine);
+  checkMachineTexts({ machine: options.machine, label: options.label });
   if (options.refPrefix !== undefined) parseRefPrefix(options.refPrefix);
   const given = await givenKey(options.keyFile);
   const store = await standingStore(options);

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MeshError, decodeInviteCode, encodeInviteCode, silentLogger } from '@git-mesh/core';
 import type { InviteCode, MembershipResult } from '@git-mesh/core';
@@ -83,7 +83,10 @@ describe('an invitation', () => {
     // As an interrupted join does it again: the remote was never heard of.
     rmSync(git.path('laptop', 'mesh', 'remotes'), { recursive: true });
     expect((await joined('laptop', code)).invited).toEqual({ by: 'studio', policy: 'roster', admitted: true });
-    await joined('desk', code);
+    const late = await failure(joined('desk', code));
+    expect([late.errorName, late.data['used_by']]).toEqual(['forbidden', 'laptop']);
+    expect(late.message).toMatch(/^The invitation of studio has been used: laptop joined by it/);
+    expect(existsSync(git.path('desk'))).toBe(false);
     await studio.sync();
     expect(admissions(studio)).toHaveLength(1);
     expect(stored().invitations.map(({ used }) => used?.handle)).toEqual(['laptop']);
@@ -92,6 +95,30 @@ describe('an invitation', () => {
     now += 16 * minute;
     await studio.sync();
     expect(() => stored()).toThrow('ENOENT');
+  });
+
+  it('that another machine used first is told as such where both joined before either was admitted', async () => {
+    const studio = await founded();
+    const code = await invited(studio);
+    await joined('desk', code);
+    await joined('laptop', code);
+    await studio.sync();
+    expect(admissions(studio)).toEqual([expect.stringMatching(/^roster admit desk /)]);
+    const laptop = await Peer.open(git, git.path('laptop'), { clock });
+    await laptop.sync();
+    const waits = (await laptop.status()).problems.find(({ kind }) => kind === 'not_admitted');
+    expect(waits?.message).toMatch(/The invitation by which it joined admitted desk, and admits nobody else$/);
+    expect(waits?.fix).toContain('have a member run git mesh admit laptop');
+  });
+
+  it('is not told as used on the word of a machine that has not its secret', async () => {
+    const studio = await founded();
+    const code = await invited(studio);
+    await joined('thief', altered(code, { secret: 'A'.repeat(43) }));
+    await studio.sync();
+    await studio.api.admit({ machine: 'thief', confirm: true }, studio.call());
+    await studio.sync();
+    expect((await joined('laptop', code)).machine).toBe('laptop');
   });
 
   it('admits nobody with another secret or id, nor after its 15 minutes by the inviter’s clock', async () => {
@@ -206,5 +233,35 @@ describe('the inviter', () => {
     expect(await problems()).toEqual(['not_admitted ', 'local_state_damaged mesh/invites.json']);
     await invited(studio);
     expect(await problems()).toEqual(['not_admitted ']);
+  });
+});
+
+describe('what is committed of a new machine for good', () => {
+  const token = ['ghp', 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bD1fG3hJ5'].join('_');
+
+  it('holds no credential and no invitation: nothing is made where its label or the mesh’s name is one', async () => {
+    const studio = await founded('open');
+    const code = await invited(studio);
+    for (const label of [token, code, `see ${code}`]) {
+      for (const work of [
+        () => joinMesh({ ...setup('laptop'), url: remote(), label }),
+        () => initMesh({ ...setup('laptop'), label }),
+      ]) {
+        const { errorName, data, message } = await failure(work());
+        expect([errorName, data['place']]).toEqual(['secret_found', 'label']);
+        expect(message).not.toContain(label);
+        expect(existsSync(git.path('laptop'))).toBe(false);
+      }
+    }
+    const named = await failure(initMesh({ ...setup('laptop'), remote: git.bare(`${token}.git`) }));
+    expect(named.errorName).toBe('secret_found');
+    expect(existsSync(git.path('laptop'))).toBe(false);
+  });
+
+  it('is one line that shows what it says', async () => {
+    git = new GitFixture();
+    for (const label of ['two\nlines', 'a\u202eb', 'x'.repeat(201), '\u001b[2J']) {
+      expect((await failure(initMesh({ ...setup('laptop'), label }))).data['argument']).toBe('label');
+    }
   });
 });

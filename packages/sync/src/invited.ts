@@ -6,11 +6,13 @@ import {
   inviteProof,
   inviteProofText,
   isInviteCode,
+  isInviteProof,
   keyFingerprint,
   keysOf,
   maxRecordBytes,
   requireUnexpired,
   rosterPath,
+  usedBy,
   visibleText,
 } from '@git-mesh/core';
 import type { Branch, CharterRecord, InviteCode, MachineRecord, MembershipResult, Oid, Store } from '@git-mesh/core';
@@ -71,6 +73,29 @@ export async function requireInviter(store: Store, { by, key }: InviteCode): Pro
     `The invitation of ${by} does not fit the repository that it leads to: ${what}. Nothing was made here. Compare the ` +
       `fingerprint with the one that git mesh invite prints on ${by}, and ask for a new invitation.`,
     { data: { by, expected: key, found } },
+  );
+}
+
+/**
+ * An invitation admits one machine. Proven by the secret, so that nobody can keep others out by naming an invitation.
+ * @throws MeshError `forbidden` where the inviter has admitted another machine by it.
+ */
+export async function requireUnused(store: Store, { by, id, secret }: InviteCode): Promise<void> {
+  const mesh = store.config.mesh.id;
+  const used = await usedBy(
+    { store, branches: new Branches(store) },
+    {
+      by,
+      id,
+      proves: ({ handle, key, proof }) => isInviteProof(proof, secret, inviteProofText({ mesh, handle, key })),
+    },
+  );
+  if (used === null) return;
+  throw new MeshError(
+    'forbidden',
+    `The invitation of ${by} has been used: ${used} joined by it, and each admits one machine. Nothing was made here. ` +
+      `Ask for a new one (git mesh invite, on ${by}).`,
+    { data: { by, used_by: used } },
   );
 }
 

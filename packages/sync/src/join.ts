@@ -1,4 +1,4 @@
-import { MeshError, Store, parseHandle, shellWord } from '@git-mesh/core';
+import { MeshError, Store, checkMachineTexts, parseHandle, shellWord } from '@git-mesh/core';
 import type { InviteCode, MembershipResult } from '@git-mesh/core';
 import { joinedResult } from './admission-notice.js';
 import { announce, readOnlyWarning } from './announce.js';
@@ -7,7 +7,15 @@ import { joinFromBundle } from './bundle/join.js';
 import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
 import { givenKey, withWarning } from './given-key.js';
-import { claimOf, invitationIn, requireInvitedMesh, requireInviter, requireOpen, withInvitation } from './invited.js';
+import {
+  claimOf,
+  invitationIn,
+  requireInvitedMesh,
+  requireInviter,
+  requireOpen,
+  requireUnused,
+  withInvitation,
+} from './invited.js';
 import { beginBranch, configToJoin, discover, handleTaken, meshPrefix, noMeshThere, storeDeps } from './membership.js';
 import { rejoin } from './rejoin.js';
 import { admitRemote } from './remote-admission.js';
@@ -39,6 +47,7 @@ export async function joinMesh(options: JoinOptions): Promise<MembershipResult> 
 async function joinRemote(options: JoinOptions, invitation: InviteCode | null): Promise<MembershipResult> {
   const { url, dir, env, allowPublic = false } = options;
   if (options.machine !== undefined) parseHandle(options.machine);
+  checkMachineTexts({ machine: options.machine, label: options.label });
   const given = await givenKey(options.keyFile);
   const store = await standingStore(options);
   // An interrupted join that is finished later was begun in time, and tells so itself.
@@ -81,7 +90,10 @@ export async function joinAnew(
           if (wanted !== null) requireSame(remote, { asked: wanted.policy, found: policy, what: 'the policy' });
         },
       });
-      if (invitation !== null) await requireInviter(building.store, invitation);
+      if (invitation !== null) {
+        await requireInviter(building.store, invitation);
+        await requireUnused(building.store, invitation);
+      }
       await beginBranch(building.store, invitation === null ? {} : { invite: claimOf(building.store, invitation) });
       store = await building.publish();
     } catch (error) {

@@ -108,6 +108,13 @@ test('a key that is seen for the first time is pinned with what came in the same
   expect(await problems(late)).toEqual([]);
 });
 
+test('under open nobody is told to have admitted itself', async () => {
+  await settle(mesh.peers);
+  const { keys } = await laptop.api.keys();
+  const shown = keys.map(({ machine, standing, by }) => [machine, standing, by]);
+  expect(shown).toEqual([['desk', 'first-seen', null], ['laptop', 'own', null], ['studio', 'founder', null]]); // prettier-ignore
+});
+
 test('under open a revocation binds where it was made, and the others are shown it', async () => {
   await desk.checkin('qa');
   await studio.checkin('boss');

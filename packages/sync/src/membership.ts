@@ -3,6 +3,7 @@ import {
   MeshError,
   Store,
   charterRef,
+  checkMachineTexts,
   commitMachine,
   defaultRefPrefix,
   formatVersion,
@@ -99,6 +100,8 @@ export function newConfig(options: {
   mesh: StoreConfig['mesh'];
   remote: string | null;
 }): StoreConfig {
+  const { handle: machine, label, mesh } = options;
+  checkMachineTexts({ machine, label, mesh: mesh.name });
   return {
     format: formatVersion,
     mesh: options.mesh,

@@ -7,6 +7,7 @@ import type { OpenMesh, OpenOptions } from './contract.js';
 import { remoteLocks } from './remote-locks.js';
 import { openRemotes } from './remotes.js';
 import { RemoteStates } from './remote-states.js';
+import { takeInAdmitted } from './round.js';
 import { Rounds } from './rounds.js';
 import { clock, random } from './system.js';
 import { syncFacts, syncSummary } from './sync-facts.js';
@@ -40,6 +41,7 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
       await rounds.refresh();
       return syncSummary(mesh, states);
     },
+    takeIn: () => takeInAdmitted({ mesh, onJournaled }),
     workerAlive: async () => (await readWorker(dir)) !== null,
     arrival: (wait) => arrivalOf({ journal: store.journal, logger, closed: closed.signal, ...wait }),
   };

@@ -1,6 +1,6 @@
 import { posix, resolve, win32 } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hasUnseen, isInviteCode, MeshError, visibleText } from '@git-mesh/core';
+import { hasUnseen, mayBeInviteCode, MeshError, visibleText } from '@git-mesh/core';
 import { parseHttpUrl } from './http-url.js';
 import { redact } from './redact.js';
 import { parseScpLike, parseSshUrl } from './ssh-url.js';
@@ -50,7 +50,7 @@ export function parseRemoteUrl(text: string, { cwd }: { cwd: string }): RemoteUr
   if (hasUnseen(text)) throw refuse('it holds control or invisible characters');
   if (text.startsWith('-')) throw refuse('it starts with "-" and would read as an option (write ./ before a path)');
   // Made absolute already where it was typed, as anything without a scheme is.
-  if (isInviteCode(text.split(/[\\/]/).at(-1) ?? ''))
+  if (mayBeInviteCode(text.split(/[\\/]/).at(-1) ?? ''))
     throw refuse('it is an invitation, which git mesh join CODE takes');
   if (isWindowsPath(text)) return { kind: 'local', path: win32.normalize(text), url: text };
   if (/^[A-Za-z0-9+.-]*::/.test(text)) throw refuse('it names a remote helper');

@@ -82,6 +82,8 @@ test('one that waits reads the members, is told so, and its own word counts for 
   await settle(mesh.peers);
   expect(await machines(laptop)).toEqual(['laptop signed', 'studio signed']);
   expect(await kinds(laptop)).toEqual(['not_admitted desk', 'not_admitted laptop']);
+  const told = (await laptop.status()).problems.find(({ machine }) => machine === 'desk');
+  expect(told?.fix).toBe('nothing can be done about it here: a member has to admit desk, and this machine is none');
   const sent = await laptop.api.send({ to: 'studio', msg_type: 'note' }, laptop.call());
   expect(sent.warning).toContain('nobody reads this until a member runs `git mesh admit laptop`');
   const admits = laptop.api.admit({ machine: 'desk', confirm: true }, laptop.call());
@@ -148,9 +150,29 @@ test('an admission takes in what was fetched before, with no remote in reach', a
   expect(problems.map(({ kind, machine }) => `${kind} ${machine ?? ''}`)).toEqual(['not_admitted laptop']);
 });
 
+test('what follows an admission acts on it at once, with no exchange in between and no remote in reach', async () => {
+  await desk.checkin('qa');
+  await desk.send('studio', 'early');
+  await desk.sync();
+  await studio.checkin('boss');
+  await studio.sync();
+  rmSync(mesh.remote, { recursive: true });
+  await expect(studio.api.revoke({ machine: 'desk', confirm: true }, studio.call())).rejects.toMatchObject({
+    errorName: 'conflict',
+    message: expect.stringMatching(/waits to be admitted.*have its branch deleted/) as string,
+  });
+  await admit(studio, 'desk');
+  expect(await machines(studio)).toEqual(['desk signed', 'studio signed']);
+  expect(await agentsAt(studio)).toContain('qa@desk');
+  expect(await studio.inbox('boss')).toEqual(['early']);
+  const welcome = { to: 'desk', to_agent: 'qa', msg_type: 'note', payload: {} };
+  expect((await studio.api.send(welcome, studio.call())).recipients).toEqual(['qa']);
+  expect(await revoke(studio, 'desk')).toBe(3);
+  expect(await agentsAt(studio)).not.toContain('qa@desk');
+});
+
 test('a key other than the admitted one stays out', async () => {
   await settle([studio]);
-  await studio.api.admit({ machine: 'laptop', confirm: true }, studio.call());
   const { record, at } = { record: desk.store.signer.publicKey, at: toIso(Date.now()) };
   const statement = { handle: 'laptop' as Handle, key: record, admitted_at: at };
   await studio.store.withLock(() =>

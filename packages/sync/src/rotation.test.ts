@@ -233,6 +233,26 @@ test('a store that was put back from before the rotation says what it lacks, and
   expect(mesh.git.git(['-C', mesh.remote, 'rev-parse', studio.store.branch])).toBe(tip);
 });
 
+test('of a copy from before the rotation, doctor and status say that its own key was rotated elsewhere', async () => {
+  const { dir } = studio.store;
+  cpSync(dir, `${dir}.backup`, { recursive: true });
+  await rotate(studio);
+  await studio.send('laptop', 1);
+  await settle([studio, laptop, studio]);
+  const later = keyFingerprint((await machineOf(studio)).key);
+  rmSync(dir, { recursive: true });
+  cpSync(`${dir}.backup`, dir, { recursive: true });
+  const restored = await Peer.open(mesh.git, dir);
+  await restored.sync();
+  const found = (await restored.api.doctor()).problems.find(({ kind }) => kind === 'key_conflict');
+  expect(found).toMatchObject({ machine: 'studio' });
+  expect(found?.message).toMatch(
+    /^this store is a copy from before a rotation: the key of studio was rotated in another copy/,
+  );
+  expect(found?.message).toContain(later);
+  expect(found?.fix).toContain('join from here under another handle');
+});
+
 test('a machine joins with a key that its user has, and says where others can read that', async () => {
   const keyFile = mesh.git.path('id');
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', keyFile]);

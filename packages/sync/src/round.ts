@@ -15,6 +15,16 @@ export interface RoundDependencies extends ExchangeDependencies {
 export async function prepare({ mesh, onJournaled }: ExchangeDependencies): Promise<void> {
   await housekeeping(mesh);
   await admitInvited(mesh);
+  await takeInAdmitted({ mesh, onJournaled });
+}
+
+/** Branches of machines that count by now, and numbers for what is in them. No network. */
+export async function takeInAdmitted({
+  mesh,
+  onJournaled,
+}: Pick<ExchangeDependencies, 'mesh'> & {
+  onJournaled?: ExchangeDependencies['onJournaled'] | undefined;
+}): Promise<void> {
   await acceptAdmitted(mesh);
   await journalArrivals(mesh);
   onJournaled?.();

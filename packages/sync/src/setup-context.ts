@@ -14,6 +14,7 @@ export function setupContext(store: Store): MeshContext {
     syncer: {
       round: () => Promise.resolve(),
       summary: () => Promise.resolve({ state: 'none', last_ok_at: null, queued: 0, error: null }),
+      takeIn: () => Promise.resolve(),
       workerAlive: () => Promise.resolve(false),
       arrival: () => Promise.resolve(),
     },

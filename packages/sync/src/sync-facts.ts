@@ -1,4 +1,4 @@
-import { branchRef, remoteAdvice, shellWord } from '@git-mesh/core';
+import { branchRef, ownStanding, remoteAdvice, shellWord } from '@git-mesh/core';
 import type {
   Handle,
   MeshContext,
@@ -68,6 +68,8 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   const remotes = await remoteStatuses(mesh, states);
   const problems: Problem[] = [];
   const { handle: own } = mesh.store.config;
+  const { standing } = await ownStanding(mesh);
+  const isMember = standing === 'founder' || standing === 'admitted';
   const report = async (where: string, rejected: RemoteState['rejected'], known: string | null): Promise<void> => {
     const untold: RemoteState['rejected'] = [];
     for (const entry of rejected) {
@@ -86,7 +88,7 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
         fix:
           handle === own
             ? remoteAdvice({ name: kind, message })
-            : rejectedAdvice(kind, { handle, tip, dir: mesh.store.dir }),
+            : rejectedAdvice(kind, { handle, tip, dir: mesh.store.dir, isMember }),
       });
     }
   };
@@ -120,7 +122,10 @@ const accepted = ({ store }: MeshContext, handle: string): Promise<Oid | null> =
 const subject = (handle: string): string => (handle === '_charter' ? 'the charter' : `the branch of ${handle}`);
 
 /** What a person can do about another machine's branch that is not accepted. What was accepted before stays. */
-function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; tip: string; dir: string }): string {
+function rejectedAdvice(
+  kind: string,
+  { handle, tip, dir, isMember }: { handle: string; tip: string; dir: string; isMember: boolean },
+): string {
   const look = `look at what was pushed with git --git-dir ${shellWord(dir)} log ${tip.slice(0, 10)}`;
   switch (kind) {
     case 'wrong_key':
@@ -132,7 +137,10 @@ function rejectedAdvice(kind: string, { handle, tip, dir }: { handle: string; ti
     case 'foreign_commit':
       return `somebody committed to the branch of ${handle} without git-mesh: ask whoever runs it, and have the branch put back to its last own commit (${look})`;
     case 'not_admitted':
-      return `ask whoever runs ${handle} for its fingerprint (git mesh keys there); where it is this one, git mesh admit ${handle} admits it`;
+      // Nobody is told to do what only a member may.
+      return isMember
+        ? `ask whoever runs ${handle} for its fingerprint (git mesh keys there); where it is this one, git mesh admit ${handle} admits it`
+        : `nothing can be done about it here: a member has to admit ${handle}, and this machine is none`;
     case 'revoked':
       return `nothing needs to be done here: have the branch closed to that machine on the remote; git mesh admit ${handle} on the machine that revoked it takes it back`;
     case 'charter_changed':

@@ -3,6 +3,7 @@ import {
   SigningKeys,
   brokenLink,
   isAncestor,
+  isWeakKey,
   keysOf,
   machineAt,
   maxCommits,
@@ -87,6 +88,7 @@ export async function planAdvance(options: AdvanceOptions): Promise<Plan> {
     if (seqOf(tip) === null) return foreign(to, 'it has no Mesh-Seq');
     const before = accepted === null ? null : await keyAt(objects, accepted);
     const chain = keysOf(machine);
+    if (chain.some((key) => isWeakKey(key))) return wrongKey(weak);
     if ([pinned, before].some((key) => key !== null && !chain.includes(key))) {
       // A remote that has not the rotation yet shows an earlier key, and nothing is wrong.
       if (accepted !== null && (await isBehind(objects, { accepted, to }))) return { kind: 'behind' };
@@ -270,6 +272,9 @@ async function checkCommit(commit: CommitObject, oid: Oid, verifier: SshVerifier
 const short = (oid: Oid): string => oid.slice(0, 10);
 
 const wrongKey = (message: string): Reject => ({ kind: 'reject', problem: 'wrong_key', message });
+
+const weak =
+  'its machine.yaml names a weak key, a point of small order: anybody can make signatures that pass by it, so nothing that it signs is believed';
 
 const tooManyRotations = (oid: Oid): Reject =>
   wrongKey(`commit ${short(oid)} rotates a key that its machine.yaml does not name`);

@@ -30,7 +30,7 @@ const clear = (id: string, at: number, change: object): AuditEvent =>
   event({ type: 'freeze-clear', ids: [id], at: new Date(at).toISOString(), ...change });
 
 describe('the audit page', () => {
-  const hostile = '</script><img src=x onerror=alert(1)><!--\u2028 & "quoted"';
+  const hostile = '</script><img src=x onerror=alert(1)><!--\u2028 & "quoted" \u202e\u200b\u{e0041}\u009b';
 
   it('holds hostile text as data that ends no element, and shows it as it was', async () => {
     const facts = { mesh: '<b>team</b>', machine: 'studio', madeAt: '2026-12-02T12:00:00.000Z' };
@@ -38,6 +38,7 @@ describe('the audit page', () => {
     expect(page).not.toContain('<img');
     expect(page).not.toContain('<b>');
     expect(page.match(/<\/script>/g)).toHaveLength(2);
+    expect(page).not.toMatch(/[\u2028\u202e\u200b\u{e0041}\u009b]/u);
     const data = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(page)?.[1] ?? '';
     expect((JSON.parse(data) as { events: AuditEvent[] }).events[0]?.subject).toBe(hostile);
   });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { MeshError } from '@git-mesh/core';
+import { plainLine } from '../plain-text.js';
 import type { AuditData } from './audit-data.js';
 
 const asset = (name: string): Promise<string> => readFile(new URL(`../../assets/${name}`, import.meta.url), 'utf8');
@@ -59,10 +60,13 @@ export async function auditPage(
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** JSON in which nothing can end its element, begin a comment, or break a line of script. */
+/**
+ * JSON in which nothing can end its element, begin a comment, or break a line of script, nor act or hide where somebody
+ * reads the page's source.
+ */
 function embedded(data: AuditData): string {
-  return JSON.stringify(data).replace(
-    /[<>&\u2028\u2029]/g,
+  return plainLine(JSON.stringify(data)).replace(
+    /[<>&]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

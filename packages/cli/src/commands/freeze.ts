@@ -11,6 +11,7 @@ interface FreezeFlags {
   reason?: string;
   to: string;
   from?: string;
+  allowSecret?: boolean;
   ttl?: number;
 }
 
@@ -27,6 +28,7 @@ export function registerFreeze(program: Command, cli: Cli): void {
     .option('--to <handle>', 'only for this machine, or * for all', '*')
     .option('--from <agent>', 'the agent that asks for it')
     .option('--ttl <seconds>', 'how long it holds at most (60 to 2592000)', wholeNumber)
+    .option('--allow-secret', 'send it though something in it looks like a credential')
     .addHelpText(
       'after',
       examples(
@@ -38,7 +40,13 @@ export function registerFreeze(program: Command, cli: Cli): void {
       cli.run(command, (call) =>
         call.withMesh(async (mesh, connection) => {
           const payload = defined({ repo: flags.repo, reason: flags.reason });
-          const input = defined({ to: flags.to, msg_type: 'freeze', from_agent: flags.from, ttl_seconds: flags.ttl });
+          const input = defined({
+            to: flags.to,
+            msg_type: 'freeze',
+            from_agent: flags.from,
+            ttl_seconds: flags.ttl,
+            allow_secret: flags.allowSecret,
+          });
           const stored = await mesh.api.send({ ...input, payload }, { connection });
           await call.exchange(mesh);
           const { sendView } = await import('../views/send.js');

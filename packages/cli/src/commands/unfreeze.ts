@@ -10,6 +10,7 @@ interface UnfreezeFlags {
   reason?: string;
   to: string;
   from?: string;
+  allowSecret?: boolean;
 }
 
 /** The result of `unfreeze`: what was in force, and the messages that end it. */
@@ -34,6 +35,7 @@ export function registerUnfreeze(program: Command, cli: Cli): void {
     .option('--reason <text>', 'what there is to say to it')
     .option('--to <handle>', 'only on this machine, or * for all', '*')
     .option('--from <agent>', 'the agent that ends it')
+    .option('--allow-secret', 'send it though something in it looks like a credential')
     .addHelpText(
       'after',
       examples(['git-mesh guard', 'what is in force'], ['git-mesh unfreeze --repo shop', 'end the freezes of shop']),
@@ -48,7 +50,12 @@ export function registerUnfreeze(program: Command, cli: Cli): void {
           const sent: SendResult[] = [];
           for (const freeze of ended) {
             const payload = defined({ repo: flags.repo, reason: flags.reason });
-            const input = defined({ to: flags.to, msg_type: 'freeze-clear', from_agent: flags.from });
+            const input = defined({
+              to: flags.to,
+              msg_type: 'freeze-clear',
+              from_agent: flags.from,
+              allow_secret: flags.allowSecret,
+            });
             sent.push(await mesh.api.send({ ...input, in_reply_to: freeze.id, payload }, { connection }));
           }
           await call.exchange(mesh);

@@ -112,6 +112,7 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
     syncer: {
       round: () => Promise.resolve(),
       summary: () => Promise.resolve((results['summary'] as SyncSummary | undefined) ?? syncOk),
+      takeIn: () => Promise.resolve(),
       workerAlive: () => Promise.resolve(options.workerAlive ?? false),
       arrival: () => Promise.resolve(),
     },

@@ -6,6 +6,7 @@ import {
   encodeInviteCode,
   inviteProofText,
   isInviteCode,
+  mayBeInviteCode,
   requireUnexpired,
   withoutInviteCodes,
 } from './invite-code.js';
@@ -95,8 +96,14 @@ describe('the code of an invitation', () => {
       'https://mesh1.eyJ.example/x',
     ])
       expect(isInviteCode(other)).toBe(false);
-    for (const code of ['mesh1.eyJ', '"mesh1.eyJ2/x', ' mesh9.eyJ2', `mesh1.${'x'.repeat(70)}`])
+    for (const code of ['mesh1.eyJ', '"mesh1.eyJ2/x', ' mesh9.eyJ2', `mesh1.${'x'.repeat(70)}`]) {
       expect(isInviteCode(code)).toBe(true);
+      expect(mayBeInviteCode(code)).toBe(true);
+    }
+    for (const typed of ['mesh1.', 'mesh1.\n', ' MESH1.EYJ2', 'mesh1. eyJ2', 'mesh1.abc', '<mesh1.eyJ2>', 'mesh1.…']) {
+      expect(isInviteCode(typed)).toBe(true);
+      expect(() => decodeInviteCode(typed)).toThrow(/no invitation that can be read/);
+    }
   });
 
   it('is taken out of any text', () => {

@@ -30,6 +30,8 @@ const version = 1;
 const maxCodeLength = 8_192;
 /** Begins like one, and is no path or URL that begins so (`mesh1.git`): even a damaged one must not be shown. */
 const codeLike = /^\s*["'`<]?mesh\d{1,9}\.(?:eyJ|[^/\\:]{60})/i;
+/** Typed where an invitation may stand: cut to its beginning, in upper case, with spaces. Not the files that may begin so. */
+const meantAsCode = /^\s*["'`<]?mesh\d{1,9}\.(?!(?:git|bundle)\s*$)[^/\\:]*$/i;
 const codeWithin = /mesh(\d{1,9})\.eyJ[A-Za-z0-9_+/=-]*/gi;
 
 const fields: { readonly [K in keyof InviteCode]: (value: Json) => boolean } = {
@@ -49,8 +51,13 @@ export function isInviteSecret(text: string): boolean {
   return /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text);
 }
 
-/** Whether a text is meant as an invitation, sound or not, rather than as a URL or a path. */
+/** Whether what was given to join is meant as an invitation, sound or not, rather than as a URL or a path. */
 export function isInviteCode(text: string): boolean {
+  return codeLike.test(text) || meantAsCode.test(text);
+}
+
+/** Whether a text may hold an invitation's secret: narrower than {@link isInviteCode}, for the names of files and hosts. */
+export function mayBeInviteCode(text: string): boolean {
   return codeLike.test(text);
 }
 

@@ -3,8 +3,11 @@ import type { Verified } from './results.js';
 
 /** The results of what changes or shows who belongs to the mesh. `key` is always a fingerprint (`SHA256:…`). */
 
-/** Why a machine counts: by the charter, a member's word, its first appearance here; or why it does not. */
-export type Standing = 'founder' | 'admitted' | 'first-seen' | 'waiting' | 'conflict' | 'revoked' | 'left';
+/**
+ * Why a machine counts: by the charter, a member's word, its first appearance here, or (under the policy open) because it
+ * is this machine itself; or why it does not.
+ */
+export type Standing = 'founder' | 'own' | 'admitted' | 'first-seen' | 'waiting' | 'conflict' | 'revoked' | 'left';
 
 export interface AdmitResult {
   preview: boolean;

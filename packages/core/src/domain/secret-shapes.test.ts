@@ -46,6 +46,8 @@ const secrets: readonly (readonly [rule: string, text: string])[] = [
   ['shopify-token', `shpat_${body(32, hex)}`],
   ['vault-token', `hvs.${body(24)}`],
   ['jwt', jwt],
+  ['invite-code', `mesh1.eyJ2Ijox${body(400)}`],
+  ['invite-code', `join with mesh1.eyJ2Ijox${body(60)}\n${body(60)}`],
   ['private-key', pem('RSA PRIVATE KEY')],
   ['private-key', pem('OPENSSH PRIVATE KEY')],
   ['private-key', pem('PRIVATE KEY')],

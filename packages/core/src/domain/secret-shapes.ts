@@ -85,6 +85,8 @@ export const secretShapes: readonly SecretShape[] = [
   token('tailscale-key', 'tskey-', 'tskey-[a-z]{3,10}-', '[A-Za-z0-9-]{20,100}'),
   token('telegram-token', ':aa', '[0-9]{8,10}:AA', '[A-Za-z0-9_-]{33}'),
   token('age-key', 'age-secret-key-1', 'AGE-SECRET-KEY-1', '[A-Z0-9]{58}'),
+  // What git mesh invite prints: whoever reads it can join with it.
+  token('invite-code', '.eyj', String.raw`mesh[0-9]{1,9}\.`, 'eyJ[A-Za-z0-9_-]{40,8000}'),
   token('jwt', 'eyj', String.raw`eyJ[\w-]{8,1000}\.`, String.raw`eyJ[\w-]{8,8000}\.[\w-]{16,1500}`),
   anywhere(
     'private-key',

@@ -64,3 +64,8 @@ export function isWellFormed(text: string): boolean {
 export function hasControl(text: string): boolean {
   return /[\p{Cc}\u2028\u2029]/u.test(text);
 }
+
+/** True for text with characters that turn the direction of what follows: embeddings, overrides and isolates. */
+export function hasDirectionChange(text: string): boolean {
+  return /[\u202a-\u202e\u2066-\u2069]/.test(text);
+}

@@ -43,12 +43,26 @@ export async function admit(ctx: MeshContext, input: unknown, call: CallOptions)
       : `Nothing has changed. Compare the fingerprint with the one that ${machine} shows. Call agent_mesh_admit again with confirm: true to admit it.`;
     return { preview: true, ...result, next };
   }
-  return locked(ctx, async (state) => {
+  const done = await locked(ctx, async (state): Promise<AdmitResult> => {
     await requireAdmissible(ctx, machine);
     if (await isAdmitted(ctx, machine, key)) return { preview: false, ...result, already: true };
     await commitAdmission(ctx, state, { handle: machine, key });
     return { preview: false, ...result, already: false };
   });
+  await takeIn(ctx, machine);
+  return done;
+}
+
+/** What is called next finds the machine, with or without a network. It is admitted all the same where this fails. */
+async function takeIn(ctx: MeshContext, machine: Handle): Promise<void> {
+  try {
+    await ctx.syncer.takeIn();
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    ctx.logger.warn(
+      `${machine} is admitted, and its branch is taken in with the next synchronisation: ${error.message}`,
+    );
+  }
 }
 
 /** Commits this machine's word that `handle` counts with `key` (one OpenSSH line). Caller holds the lock. */

@@ -1,26 +1,17 @@
 import { inviteProofText } from '../domain/invite-code.js';
-import type { Handle, Oid } from '../domain/ids.js';
-import { MeshError } from '../errors.js';
+import type { Handle } from '../domain/ids.js';
 import { isInviteProof } from '../store/invite-proof.js';
 import type { Invitation } from '../store/ports.js';
 import { commitAdmission } from './admission.js';
 import { contradiction } from './admission-conflict.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { claimsOf } from './invite-claims.js';
+import type { Claim } from './invite-claims.js';
 import { isOpen, isUnstated, stillOfUse } from './invitations.js';
 import { writesNothing } from './left.js';
-import { machineAt } from './machine-at.js';
-import { fetchedTips } from './requests.js';
 import { locked } from './write.js';
 import type { Locked } from './run.js';
-
-/** A machine that says it was invited by this one. Nothing of it is proven yet. */
-interface Claim {
-  handle: Handle;
-  key: string;
-  id: string;
-  proof: string;
-}
 
 /**
  * Admits the machines that joined by an invitation of this machine, each invitation once, and finishes what a crash left
@@ -35,7 +26,7 @@ export async function admitInvited(ctx: MeshContext): Promise<void> {
   if (out.length === 0 || (await writesNothing(ctx))) return;
   const own = await branches.ownBranch();
   const claims = out.some((invitation) => invitation.used === undefined && isOpen(invitation, clock.now()))
-    ? await claimsOf(ctx)
+    ? await claimsOf(ctx, ctx.branches.own)
     : [];
   const isDue =
     (await anyToAdmit(ctx, { own, claims, out })) ||
@@ -105,27 +96,4 @@ async function isFree(ctx: MeshContext, own: Branch, machine: { handle: Handle; 
   const why = await contradiction(ctx, own, machine);
   if (why !== null) ctx.logger.debug(`${machine.handle} is not admitted by its invitation: ${why}`);
   return why === null;
-}
-
-/** By handle, then by where it was seen. */
-async function claimsOf({ store, branches }: MeshContext): Promise<Claim[]> {
-  const { config, objects } = store;
-  const tips = new Map<string, { handle: Handle; tip: Oid }>();
-  const accepted = (await branches.allAccepted()).map(({ handle, tip }) => ({ handle, tip }));
-  for (const one of [...accepted, ...(await fetchedTips(store))]) {
-    if (one.handle !== branches.own) tips.set(`${one.handle} ${one.tip}`, one);
-  }
-  const claims: Claim[] = [];
-  for (const [, { handle, tip }] of [...tips].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    try {
-      const machine = await machineAt(objects, (await objects.commit(tip)).tree);
-      if (machine?.handle !== handle || machine.mesh !== config.mesh.id) continue;
-      const { invite, key } = machine;
-      if (invite?.by === branches.own) claims.push({ handle, key, id: invite.id, proof: invite.proof });
-    } catch (error) {
-      // What cannot be read claims nothing; the fetch and doctor name it.
-      if (!(error instanceof MeshError)) throw error;
-    }
-  }
-  return claims;
 }

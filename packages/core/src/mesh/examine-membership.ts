@@ -1,9 +1,19 @@
+import type { Oid } from '../domain/ids.js';
+import { brokenLink, keysOf } from '../domain/key-chain.js';
+import type { MachineRecord } from '../domain/records.js';
 import type { Problem } from '../domain/results.js';
+import { MeshError } from '../errors.js';
 import { keyFingerprint } from '../store/public-key.js';
+import { verifyBytes } from '../store/raw-signature.js';
+import type { Store } from '../store/store.js';
 import type { MeshContext } from './context.js';
 import { fingerprintOrNull } from './fingerprint-or-null.js';
 import { ownStanding } from './membership-rules.js';
+import { machineAt } from './machine-at.js';
+import { fetchedTips } from './requests.js';
 import { keysOfBranch } from './standing.js';
+import type { KeyConflict } from './standing.js';
+import { usedBy } from './used-invitation.js';
 
 /** What is wrong with who counts: this machine itself, keys that machines saw differently, revocations elsewhere. */
 export async function examineMembership(ctx: MeshContext): Promise<Problem[]> {
@@ -15,7 +25,11 @@ async function ownProblems(ctx: MeshContext): Promise<Problem[]> {
   const { standing, by } = await ownStanding(ctx);
   const key = keyFingerprint(ctx.store.signer.publicKey);
   if (standing === 'waiting') {
-    const message = `this machine waits to be admitted: nobody reads what it writes until then. Its key is ${key}`;
+    const invite = (await ctx.branches.ownBranch()).machine?.invite;
+    const used = invite === undefined ? null : await usedBy(ctx, invite);
+    const byInvitation =
+      used === null ? '' : `. The invitation by which it joined admitted ${used}, and admits nobody else`;
+    const message = `this machine waits to be admitted: nobody reads what it writes until then. Its key is ${key}${byInvitation}`;
     const fix = `have a member run git mesh admit ${machine} after comparing the fingerprint ${key}`;
     return [{ kind: 'not_admitted', machine, message, fix }];
   }
@@ -32,6 +46,15 @@ async function conflicts(ctx: MeshContext): Promise<Problem[]> {
     if (branch === null) continue;
     const { standing } = await ctx.branches.standing(machine, keysOfBranch(branch));
     if (standing !== 'conflict' && machine !== ctx.branches.own) continue;
+    if (machine === ctx.branches.own && (await wasRotatedElsewhere(ctx, pinned))) {
+      problems.push({
+        kind: 'key_conflict',
+        machine,
+        message: `this store is a copy from before a rotation: the key of ${machine} was rotated in another copy of it, which the other machines know by ${pinned[0]?.key ?? 'a new key'}, while this one still has ${key}`,
+        fix: `go on with the store that rotated the key, and with this one no more: put a later backup (mesh/key included) in its place, or join from here under another handle`,
+      });
+      continue;
+    }
     const others = pinned.map((one) => `${one.by} pinned ${one.key}`).join(', ');
     problems.push({
       kind: 'key_conflict',
@@ -44,6 +67,32 @@ async function conflicts(ctx: MeshContext): Promise<Problem[]> {
     });
   }
   return problems;
+}
+
+/** Whether a remote has this very store's branch with a key that the one here signed in, and that others pinned. */
+async function wasRotatedElsewhere({ branches, store }: MeshContext, pinned: KeyConflict['pinned']): Promise<boolean> {
+  const fetched = (await fetchedTips(store)).filter(({ handle }) => handle === branches.own);
+  // What was found on the own branch and is not taken in is kept there.
+  const kept = await store.refs.list(`refs/quarantine/${branches.own}/`);
+  for (const tip of [...fetched.map(({ tip: oid }) => oid), ...kept.map(({ oid }) => oid)]) {
+    if (!(await store.objects.has(tip))) continue;
+    const machine = await machineAtOrNull(store, tip);
+    if (machine?.store !== store.config.store || brokenLink(machine, verifyBytes) !== null) continue;
+    const keys = keysOf(machine);
+    const later = keys.slice(keys.indexOf(store.signer.publicKey) + 1).map((key) => fingerprintOrNull(key));
+    if (keys.includes(store.signer.publicKey) && pinned.some(({ key }) => later.includes(key))) return true;
+  }
+  return false;
+}
+
+async function machineAtOrNull({ objects }: Store, tip: Oid): Promise<MachineRecord | null> {
+  try {
+    return await machineAt(objects, (await objects.commit(tip)).tree);
+  } catch (error) {
+    // What cannot be read proves nothing; the fetch names it.
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
 }
 
 /** Under `open` a revocation binds where it was made; others are told of it. */

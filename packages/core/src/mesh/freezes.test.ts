@@ -64,3 +64,11 @@ test('a clear by repo ends no later freeze', async () => {
   await laptop.receive(studio);
   expect((await freezes(laptop)).length).toBe(1);
 });
+
+test('a freeze names a repository in one line that does not act where it is shown', async () => {
+  for (const repo of ['a\nb', '\u001b[2J', 'a\u202eb']) {
+    const refused = { errorName: 'invalid_argument', data: { argument: 'payload.repo' } };
+    await expect(say(studio, 'freeze', { payload: { repo } })).rejects.toMatchObject(refused);
+    await expect(say(studio, 'freeze-clear', { payload: { repo } })).rejects.toMatchObject(refused);
+  }
+});

@@ -54,15 +54,17 @@ async function keyView(
   const current = known.at(-1) ?? machine.key;
   if (fingerprintOrNull(current) === null) return null;
   const found = await branches.standing(handle, known);
+  // Under the policy open nobody admits a machine to itself.
+  const countsByItself = handle === branches.own && found.by === handle;
   const hasLeft = machine.left_at !== undefined && found.standing !== 'revoked';
   const pin = (await store.local.pins()).get(handle);
   return {
     machine: handle,
     key: keyFingerprint(current),
     public_key: current,
-    standing: hasLeft ? 'left' : found.standing,
+    standing: hasLeft ? 'left' : countsByItself ? 'own' : found.standing,
     verified: handle === branches.own ? 'signed' : verifiedBy(found, { keys: known, pin }),
-    by: hasLeft ? null : found.by,
+    by: hasLeft || countsByItself ? null : found.by,
     previous: known.slice(0, -1).map((key) => keyFingerprint(key)),
   };
 }

@@ -21,6 +21,7 @@ export async function revoke(ctx: MeshContext, input: unknown, call: CallOptions
     throw new MeshError('invalid_argument', `${machine} is this machine: it takes itself out with \`git mesh leave\`.`);
   }
   if (confirm) await noteActivity(ctx, call, null);
+  await takeInAdmitted(ctx, machine);
   if (!confirm) {
     const found = await toRevoke(ctx, machine);
     const next = 'Nothing has changed. Call agent_mesh_revoke again with confirm: true to believe it no further.';
@@ -37,6 +38,12 @@ export async function revoke(ctx: MeshContext, input: unknown, call: CallOptions
     }
     return { preview: false, ...result };
   });
+}
+
+/** Of a machine that was admitted elsewhere or a moment ago, the branch may be on this disk and not taken in yet. */
+async function takeInAdmitted(ctx: MeshContext, machine: Handle): Promise<void> {
+  const isAdmitted = (await ctx.branches.roster()).ruling.admitted.has(machine);
+  if (isAdmitted && (await ctx.branches.accepted(machine)) === null) await ctx.syncer.takeIn();
 }
 
 interface ToRevoke {
@@ -70,14 +77,23 @@ async function believedOf(ctx: MeshContext, machine: Handle): Promise<Branch> {
   const branch = await ctx.branches.get(machine);
   if (branch !== null) return branch;
   const accepted = await ctx.branches.accepted(machine);
-  const cut = (await ctx.branches.roster()).ruling.cuts.get(machine);
+  const { admitted, cuts } = (await ctx.branches.roster()).ruling;
+  const cut = cuts.get(machine);
+  if (cut === undefined && accepted === null && admitted.has(machine)) {
+    throw new MeshError(
+      'conflict',
+      `${machine} is admitted, and its branch has not come here, so it cannot be said up to where it is believed: run \`git mesh sync\`, then revoke it.`,
+      { data: { machine } },
+    );
+  }
   if (cut === undefined && accepted === null) {
     const error = await machineUnknown(ctx, machine);
     const waiting = error.data['waiting'];
     if (!Array.isArray(waiting) || !waiting.includes(machine)) throw error;
   }
-  const why = cut === undefined ? 'it waits to be admitted' : `it was revoked by ${cut.by} before`;
-  throw new MeshError('conflict', `Nothing of ${machine} is believed here: ${why}, so there is nothing to revoke.`, {
-    data: { machine },
-  });
+  const why =
+    cut === undefined
+      ? 'it waits to be admitted, so there is nothing to revoke. It stays so as long as no member admits it; to be rid of the request, have its branch deleted on the remote.'
+      : `it was revoked by ${cut.by} before, so there is nothing to revoke.`;
+  throw new MeshError('conflict', `Nothing of ${machine} is believed here: ${why}`, { data: { machine } });
 }

@@ -12,7 +12,7 @@ export interface Roster extends Pick<RosterFacts, 'policy' | 'own' | 'founder'> 
 }
 
 export interface MachineStanding {
-  standing: Exclude<Standing, 'left'>;
+  standing: Exclude<Standing, 'left' | 'own'>;
   /** Whose statement it follows from. */
   by: Handle | null;
 }

@@ -47,6 +47,15 @@ export function isSmallOrder(key: Uint8Array): boolean {
   return smallOrder.has(unsigned.toString('hex'));
 }
 
+/** True for an Ed25519 key line whose point is of small order: signatures that anybody can make verify by it. */
+export function isWeakKey(line: string): boolean {
+  const base64 = /^ssh-ed25519 ([A-Za-z0-9+/]+={0,2})$/.exec(line)?.[1];
+  const reader = new SshReader(Buffer.from(base64 ?? '', 'base64'));
+  const name = reader.text();
+  const key = reader.string();
+  return name === algorithm && key?.length === 32 && isSmallOrder(key);
+}
+
 export function publicBlob(key: Uint8Array): Uint8Array {
   return Buffer.concat([sshString(algorithm), sshString(key)]);
 }

@@ -39,6 +39,7 @@ export class TestMachine {
     const syncer: Syncer = {
       round: () => this.onRound(),
       summary: () => Promise.resolve({ state: 'none', last_ok_at: null, queued: 0, error: null }),
+      takeIn: () => Promise.resolve(),
       workerAlive: () => Promise.resolve(false),
       arrival: ({ timeoutMs }) => this.onArrival(timeoutMs),
     };

@@ -15,13 +15,22 @@ export interface DemoOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Where its folder is made; the default is the system's place for temporary files. */
   parentDir?: string;
+  /** Leaves the folder where it is, and says where that is. */
+  keep?: boolean;
 }
 
 /**
  * Plays a session between two machines in a temporary folder and checks every step of it. Whatever happens, Ctrl-C too,
- * its servers are ended and its folder is removed. Resolves to false when anything was not as expected.
+ * its servers are ended and its folder is removed, unless it is to be kept. Resolves to false when anything was not as expected.
  */
-export async function runDemo({ serverCommand, cli, out, env, parentDir }: DemoOptions): Promise<boolean> {
+export async function runDemo({
+  serverCommand,
+  cli,
+  out,
+  env,
+  parentDir,
+  keep = false,
+}: DemoOptions): Promise<boolean> {
   const began = performance.now();
   const narrator = new Narrator(out, env);
   const interruption = new AbortController();
@@ -32,7 +41,9 @@ export async function runDemo({ serverCommand, cli, out, env, parentDir }: DemoO
   try {
     narrator.title(
       'git-mesh: two machines, one git repository, nothing else',
-      'Everything happens in a temporary folder that is removed at the end.',
+      keep
+        ? 'Everything happens in a temporary folder, which is kept for you to look at.'
+        : 'Everything happens in a temporary folder that is removed at the end.',
     );
     const workspace = await createWorkspace(parentDir ?? tmpdir(), env);
     try {
@@ -56,13 +67,18 @@ export async function runDemo({ serverCommand, cli, out, env, parentDir }: DemoO
       });
     } finally {
       await Promise.allSettled(agents.map((agent) => agent.close()));
-      await workspace.remove();
+      if (!keep) await workspace.remove();
     }
-    narrator.ended(`All as expected, in ${((performance.now() - began) / 1000).toFixed(1)} s; nothing is left behind.`);
+    const rest = keep ? `everything is kept in ${workspace.dir}` : 'nothing is left behind';
+    narrator.ended(`All as expected, in ${((performance.now() - began) / 1000).toFixed(1)} s; ${rest}.`);
     return true;
   } catch (error) {
     narrator.failed(
-      interruption.signal.aborted ? 'Interrupted; nothing is left behind.' : `Not as expected: ${shown(error)}`,
+      interruption.signal.aborted
+        ? keep
+          ? 'Interrupted.'
+          : 'Interrupted; nothing is left behind.'
+        : `Not as expected: ${shown(error)}`,
     );
     if (!interruption.signal.aborted) {
       for (const { machine, log } of agents) if (log !== '') narrator.answer(`the server on ${machine} said:\n${log}`);

@@ -65,6 +65,7 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
     syncer: {
       round: () => Promise.resolve(),
       summary: () => Promise.resolve(samples.syncOk),
+      takeIn: () => Promise.resolve(),
       workerAlive: () => Promise.resolve(true),
       arrival: () => Promise.resolve(),
     },

@@ -4,6 +4,12 @@ import { setupOptions, setupPreview } from '../setup-tool.js';
 import type { SetupResult } from '../setup-tool.js';
 import { membershipText, membershipOutput } from '../text/membership.js';
 
+/** What a policy comes to; it is written into the charter. */
+const policyWords = {
+  open: 'The policy is open, for good: whoever can push there joins, and counts.',
+  roster: 'The policy is roster, for good: a member has to admit each machine before anybody reads what it writes.',
+} as const;
+
 export const agentMeshCreate: MeshTool<SetupResult> = {
   name: 'agent_mesh_create',
   title: 'Make a new mesh',
@@ -26,8 +32,9 @@ export const agentMeshCreate: MeshTool<SetupResult> = {
     const { remote, policy, confirm: isConfirmed, ...identity } = parseCreateInput(args);
     if (!isConfirmed) {
       return setupPreview(setup, {
+        ...identity,
         remote: remote === undefined ? null : setup.redactUrl(remote),
-        next: 'Show this to your user; call again with confirm: true to make the mesh.',
+        next: `${policyWords[policy]} Show this to your user; call again with confirm: true to make the mesh.`,
       });
     }
     const options = { ...setupOptions(setup, identity), policy, ...(remote === undefined ? {} : { remote }) };

@@ -4,9 +4,6 @@ import { setupOptions, setupPreview } from '../setup-tool.js';
 import type { SetupResult } from '../setup-tool.js';
 import { membershipText, membershipOutput } from '../text/membership.js';
 
-/** How an invitation begins, sound or not; it holds a secret and is never repeated. */
-const invitation = 'mesh1.';
-
 export const agentMeshJoin: MeshTool<SetupResult> = {
   name: 'agent_mesh_join',
   title: 'Join a mesh',
@@ -24,11 +21,13 @@ export const agentMeshJoin: MeshTool<SetupResult> = {
   outputSchema: membershipOutput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   async setUp(setup, args) {
-    const { parseJoinInput } = await import('@git-mesh/core');
+    const { decodeInviteCode, isInviteCode, parseJoinInput } = await import('@git-mesh/core');
     const { url, confirm: isConfirmed, ...identity } = parseJoinInput(args);
     if (!isConfirmed) {
       return setupPreview(setup, {
-        remote: url.startsWith(invitation) ? 'the repository of the invitation' : setup.redactUrl(url),
+        ...identity,
+        // The code itself holds a secret, and is never repeated.
+        remote: setup.redactUrl(isInviteCode(url) ? decodeInviteCode(url).url : url),
         next: 'Show this to your user; call again with confirm: true to join.',
       });
     }

@@ -27,7 +27,7 @@ import type { Remote } from '../remote-context.js';
 import { remoteLocks } from '../remote-locks.js';
 import { RemoteStates } from '../remote-states.js';
 import { openRemotes } from '../remotes.js';
-import { round } from '../round.js';
+import { round, takeInAdmitted } from '../round.js';
 import { syncFacts, syncSummary } from '../sync-facts.js';
 import { GitFixture } from './git-fixture.js';
 
@@ -59,6 +59,7 @@ export class Peer {
           await this.sync();
         },
         summary: () => syncSummary(this.mesh, this.states),
+        takeIn: () => takeInAdmitted({ mesh: this.mesh }),
         workerAlive: () => Promise.resolve(false),
         arrival: () => Promise.resolve(),
       },

@@ -4,7 +4,7 @@ import { isUlid, parseAgentId } from '../ids.js';
 import { getKey, isJsonObject } from '../json.js';
 import { nearestName } from '../nearest-name.js';
 import type { Json } from '../records.js';
-import { hasControl, isWellFormed, visibleText } from '../visible-text.js';
+import { hasControl, hasDirectionChange, isWellFormed, visibleText } from '../visible-text.js';
 
 /**
  * The arguments of one call, of which nothing is known yet. Each reader gives undefined where the argument was left out
@@ -92,10 +92,13 @@ function oneLine(name: string, value: Json, rule: TextRule): string {
   if (typeof value !== 'string') throw wrongArgument(name, 'a text', value);
   if (value.length > rule.max) throw wrongArgument(name, `at most ${rule.max} characters`, value.length);
   if (rule.filled === true && value.trim() === '') throw wrongArgument(name, 'a text that is not empty', value);
-  if (!isWellFormed(value) || hasControl(value)) {
-    throw wrongArgument(name, 'one line of text without control characters', value);
-  }
-  return value;
+  return plainLine(name, value);
+}
+
+/** One line that neither breaks, acts nor turns its direction where it is shown. */
+export function plainLine(name: string, value: string): string {
+  if (isWellFormed(value) && !hasControl(value) && !hasDirectionChange(value)) return value;
+  throw wrongArgument(name, 'one line of text without control characters', value);
 }
 
 export function integerIn(name: string, value: Json, { min, max }: Range): number {

@@ -1,3 +1,4 @@
+import { isInviteCode } from '../invite-code.js';
 import { readArguments, wrongArgument } from './arguments.js';
 import type { Arguments } from './arguments.js';
 
@@ -44,6 +45,6 @@ function identity(given: Arguments): { machine: string | undefined; label: strin
 /** A server's working directory is its client's to choose: a relative path would mean another place each time. */
 function location(given: Arguments, name: string): string | undefined {
   const value = given.text(name, { max: maxUrl, filled: true });
-  if (value === undefined || /^(?:[\\/~]|[^\\/]*:|mesh1\.)/.test(value)) return value;
+  if (value === undefined || isInviteCode(value) || /^(?:[\\/~]|[^\\/]*:)/.test(value)) return value;
   throw wrongArgument(name, 'an absolute path, host:path, or a URL', value);
 }

@@ -5,7 +5,7 @@ import { isMessageType } from '../message-type.js';
 import type { JsonObject, MessageType } from '../records.js';
 import { messageTypes } from '../records.js';
 import type { Arguments } from './arguments.js';
-import { readArguments, wrongArgument } from './arguments.js';
+import { plainLine, readArguments, wrongArgument } from './arguments.js';
 import { refuseSecret } from '../secret-scan.js';
 import { parsePayload } from './payload-input.js';
 
@@ -73,7 +73,11 @@ export function parseSendInput(input: unknown): SendInput {
     ttl_seconds: given.integer('ttl_seconds', messageTtlRange) ?? defaultMessageTtl(type),
     key: given.text('key', { max: 200, filled: true }),
   };
-  if (!allowSecret && parsed.key !== undefined) refuseSecret(parsed.key, 'key', secretWayOn);
+  // The other texts that are committed as they were given.
+  const { from_agent, to_agent, key } = parsed;
+  for (const [name, text] of Object.entries({ key, from_agent, to_agent })) {
+    if (!allowSecret && text !== undefined) refuseSecret(text, name, secretWayOn);
+  }
   checkFreeze(parsed);
   return parsed;
 }
@@ -93,6 +97,8 @@ function checkFreeze({ msg_type: type, payload, in_reply_to: reply }: SendInput)
   if (repo !== undefined && (typeof repo !== 'string' || repo.trim() === '')) {
     throw wrongArgument('payload.repo', 'the name of a repo (left out, a freeze covers every repo)', repo);
   }
+  // It is compared with what a guard asks for, and shown in lines of its own.
+  if (repo !== undefined) plainLine('payload.repo', repo);
   if (type === 'freeze-clear' && repo === undefined && reply === undefined) {
     throw new MeshError(
       'invalid_argument',
