@@ -5,14 +5,12 @@ import { MeshError } from '../errors.js';
 import { examineFolder, orProblem } from '../store/examine-folder.js';
 import type { MeshContext } from './context.js';
 import { damagedFix, examineBranch } from './examine-branch.js';
-import { examineClocks } from './examine-clocks.js';
-import { examineMembership } from './examine-membership.js';
+import { standingChecks } from './examine-standing.js';
 import {
   examineCharter,
   examineJournal,
   examineJournalThere,
   examineOwnBranch,
-  examineOwnership,
   examineRefLock,
 } from './examine-store.js';
 import { examineSessions } from './examine-sessions.js';
@@ -37,10 +35,8 @@ export async function doctor(
     () => examineJournalThere(ctx),
     () => examineRefLock(ctx),
     () => examineOwnBranch(ctx),
-    () => examineClocks(ctx),
-    () => examineOwnership(ctx),
+    ...standingChecks.map((check) => () => check(ctx)),
     () => examineSessions(ctx),
-    () => examineMembership(ctx),
     () => examineBranches(ctx),
   ];
   const problems = new Map<string, Problem>();
