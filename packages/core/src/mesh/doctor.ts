@@ -26,8 +26,13 @@ export async function doctor(
   facts: () => Promise<SyncFacts>,
   lookThere: () => Promise<Problem[]>,
 ): Promise<DoctorResult> {
+  const notices: Problem[] = [];
   const checks = [
-    async () => (await facts()).problems,
+    async () => {
+      const found = await facts();
+      notices.push(...(found.notices ?? []));
+      return found.problems;
+    },
     lookThere,
     () => examineFolder(ctx.store.dir, { fs: ctx.store.fs }),
     () => examineCharter(ctx),
@@ -46,7 +51,12 @@ export async function doctor(
       problems.set([problem.kind, problem.machine, problem.path, problem.message].join('\0'), problem);
     }
   }
-  return { ok: problems.size === 0, ...(await historyOrNothing(ctx)), problems: [...problems.values()] };
+  return {
+    ok: problems.size === 0,
+    ...(await historyOrNothing(ctx)),
+    problems: [...problems.values()],
+    ...(notices.length === 0 ? {} : { notices }),
+  };
 }
 
 /** What keeps it from being read is one of the problems. */

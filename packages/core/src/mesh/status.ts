@@ -8,6 +8,8 @@ export interface SyncFacts {
   worker: StatusResult['worker'];
   remotes: RemoteStatus[];
   problems: Problem[];
+  /** What is to be known and is no problem: doctor's alone. */
+  notices?: Problem[];
 }
 
 export async function status(ctx: MeshContext, facts: SyncFacts): Promise<StatusResult> {
