@@ -122,7 +122,12 @@ const mute = (transport: Transport, oid: string): Transport => ({
     const isAsked = (body: unknown): boolean => body instanceof Uint8Array && Buffer.from(body).includes(`want ${oid}`);
     return {
       advertised: exchange.advertised,
-      post: (body) => (isAsked(body) ? (async function* () {})() : exchange.post(body)),
+      post: (body) =>
+        isAsked(body)
+          ? (async function* () {
+              yield* [];
+            })()
+          : exchange.post(body),
       close: () => exchange.close(),
     };
   },
