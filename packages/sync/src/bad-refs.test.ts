@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLogger } from '@git-mesh/core';
@@ -122,12 +123,7 @@ const mute = (transport: Transport, oid: string): Transport => ({
     const isAsked = (body: unknown): boolean => body instanceof Uint8Array && Buffer.from(body).includes(`want ${oid}`);
     return {
       advertised: exchange.advertised,
-      post: (body) =>
-        isAsked(body)
-          ? (async function* () {
-              yield* [];
-            })()
-          : exchange.post(body),
+      post: (body) => (isAsked(body) ? Readable.from([]) : exchange.post(body)),
       close: () => exchange.close(),
     };
   },

@@ -115,13 +115,14 @@ async function look(ctx: RoundContext, before: RemoteState | null): Promise<Look
   const { there, hasCharter } = fetched;
   const blocked = await refsInTheWay(ctx, there);
   const known = before?.went_back ?? [];
-  // What cannot be there is named as that.
-  const free = new Map([...seen].filter(([handle]) => !blocked.some((entry) => entry.handle === handle)));
+  // What cannot be there is named as that; and a branch that was not accepted is put back or deleted to mend it.
+  const named = new Set([...blocked, ...(before?.rejected ?? [])].map(({ handle }) => handle));
+  const free = new Map([...seen].filter(([handle]) => !named.has(handle)));
   const isWhole = !blocked.some(({ handle }) => handle === charterHandle);
   const isShut = [...there.keys()].some((ref) => mesh.store.config.ref_prefix.startsWith(`${ref}/`));
   const reset = isWhole && !hasCharter;
   const found = isShut ? null : await findWentBack(ctx, { before: free, there, reset, known });
-  await trackSeen(ctx, seen, there, found);
+  await trackSeen(ctx, seen, there);
   return {
     ...fetched,
     rejected: [...fetched.rejected.filter(({ handle }) => !blocked.some((one) => one.handle === handle)), ...blocked],

@@ -83,7 +83,6 @@ export async function trackSeen(
   { mesh, remote }: RoundContext,
   before: ReadonlyMap<Handle, Oid>,
   there: Refs,
-  gone: WentBack | null,
 ): Promise<void> {
   const { config, refs } = mesh.store;
   const due: { ref: RefName; tip: Oid }[] = [];
@@ -94,7 +93,6 @@ export async function trackSeen(
     if ((await refs.read(branch)) === tip) due.push({ ref: remoteRef(remote.name, config.ref_prefix, handle), tip });
   }
   await inGroups(due, refsAtOnce, ({ ref, tip }) => moveRef(mesh.store, ref, tip));
-  if (gone === null) return;
   const deleted = [...before].filter(
     ([handle]) => handle !== config.handle && !there.has(branchRef(config.ref_prefix, handle)),
   );
