@@ -177,8 +177,21 @@ describe('sync', () => {
     ['partial', 5],
     ['offline', 5],
   ])('exits as its state %s asks', async (state, code) => {
-    const run = await runStubbed(['sync', '--json'], { results: { syncNow: { ...syncOk, state } } });
-    expect([run.code, run.calls]).toEqual([code, [['syncNow'], close]]);
+    const run = await runStubbed(['sync', '--json'], {
+      results: { syncNow: { ...syncOk, state }, status: { problems: [] } },
+    });
+    expect([run.code, run.calls]).toEqual([code, [['syncNow'], ['status'], close]]);
+  });
+
+  it.each([[[]], [['--json']]])('tells what was done to branches on a remote: %j', async (flags) => {
+    const problems = [
+      { kind: 'branch_rewound', machine: 'laptop', message: 'the branch of laptop was put back' },
+      { kind: 'clock_skew', machine: 'laptop', message: 'of no concern here' },
+    ];
+    const run = await runStubbed(['sync', ...flags], { results: { syncNow: syncOk, status: { problems } } });
+    expect(run.code).toBe(0);
+    expect(run.out + run.err).toContain('the branch of laptop was put back');
+    expect(run.out + run.err).not.toContain('of no concern');
   });
 });
 

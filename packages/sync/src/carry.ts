@@ -3,6 +3,7 @@ import type { BehindBranch, Branch, MeshContext, Oid, RefName } from '@git-mesh/
 import { nextCarry } from './backoff.js';
 import type { CarryDelay } from './backoff.js';
 import { newObjects } from './new-objects.js';
+import { readableCommit } from './readable-commit.js';
 import type { RoundContext } from './remote-context.js';
 import { pushRefs } from './transport/push.js';
 import type { RefUpdate } from './transport/push.js';
@@ -48,7 +49,9 @@ export async function behindBranches(
 
 async function isBehind({ store }: MeshContext, there: Oid | null, branch: Branch): Promise<boolean> {
   if (there === null) return true;
-  return (await store.objects.has(there)) && (await isAncestor(store.objects, there, branch.tip));
+  // Whoever may push can put there what is no commit: nothing goes on from it, and it must not end the round.
+  if ((await readableCommit(store.objects, there)) === null) return false;
+  return isAncestor(store.objects, there, branch.tip);
 }
 
 export function isCarryDue({ due_at: at }: BehindBranch, now: number): boolean {

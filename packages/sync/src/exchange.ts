@@ -1,11 +1,14 @@
 import { MeshError, charterRef, handleOfRef, toIso } from '@git-mesh/core';
-import type { Logger, MeshContext, Oid, RefName, RemoteState } from '@git-mesh/core';
+import type { Logger, MeshContext, OddRefs, Oid, RefName, RemoteState, WentBack } from '@git-mesh/core';
 import { carryDelay } from './backoff.js';
 import type { CarryDelay } from './backoff.js';
 import { afterCarry, behindBranches, carryTo, isCarryDue } from './carry.js';
 import type { CarryRules } from './carry.js';
 import { deadlineSignal } from './deadline.js';
 import { journalArrivals } from './journal-arrivals.js';
+import { charterHandle } from './charter-check.js';
+import { oddRefs, refsInTheWay } from './in-the-way.js';
+import { findWentBack, keptWentBack, lastSeen, trackSeen } from './went-back.js';
 import { plainMessage } from './redact.js';
 import type { Remote, RoundContext } from './remote-context.js';
 import { fetchFrom, isOpenAgain } from './remote-fetch.js';
@@ -63,10 +66,7 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
       }
       if (same !== false) return;
     }
-    const fetched = await orRecord(deps, options, { remote, before }, async () => {
-      await refetchLost(ctx);
-      return fetchFrom(ctx, before?.rejected ?? []);
-    });
+    const fetched = await orRecord(deps, options, { remote, before }, () => look(ctx, before));
     if (fetched === null) return;
     states.see(remote.name, fetched.there);
     await journalArrivals(mesh);
@@ -74,8 +74,10 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
     states.setUnfinished(remote.name, fetched.unfinished);
     const answered = await stateAfter(deps, fetched, before);
     if (turn === 'read' && before !== null) {
-      const { last_ok_at, rejected, behind } = answered;
-      states.set(remote.name, { ...before, last_ok_at, rejected, behind: behind ?? [] });
+      const { last_ok_at, rejected, behind, went_back, odd } = answered;
+      const { odd: _odd, ...kept } = before;
+      const seen = { last_ok_at, rejected, behind: behind ?? [], went_back: went_back ?? [] };
+      states.set(remote.name, { ...kept, ...seen, ...(odd === undefined ? {} : { odd }) });
       return;
     }
     await orRecord(deps, options, { remote, before: { ...answered, failures: before?.failures ?? 0 } }, async () => {
@@ -83,7 +85,13 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
       states.setUnfinished(remote.name, fetched.unfinished || pushed.unfinished);
       await seeOwn(deps, remote);
       states.set(remote.name, answered);
-      states.set(remote.name, { ...answered, behind: await carryDue(deps, ctx, answered.behind ?? [], options) });
+      const left = await carryDue(deps, ctx, answered.behind ?? [], options);
+      const now = states.seen(remote.name) ?? fetched.there;
+      states.set(remote.name, {
+        ...answered,
+        behind: left,
+        went_back: await keptWentBack(mesh, answered.went_back ?? [], now),
+      });
     });
   } finally {
     done();
@@ -91,6 +99,36 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
     await mesh.store.consolidate();
     await keepState(deps, remote);
   }
+}
+
+interface Looked extends Fetched {
+  wentBack: WentBack[];
+  odd: OddRefs | null;
+}
+
+/** The fetch, and what is wrong with the refs of the remote besides: each of these says so of itself, and ends nothing. */
+async function look(ctx: RoundContext, before: RemoteState | null): Promise<Looked> {
+  const { mesh } = ctx;
+  await refetchLost(ctx);
+  const seen = await lastSeen(ctx);
+  const fetched = await fetchFrom(ctx, before?.rejected ?? []);
+  const { there, hasCharter } = fetched;
+  const blocked = await refsInTheWay(ctx, there);
+  const known = before?.went_back ?? [];
+  // What cannot be there is named as that; and a branch that was not accepted is put back or deleted to mend it.
+  const named = new Set([...blocked, ...(before?.rejected ?? [])].map(({ handle }) => handle));
+  const free = new Map([...seen].filter(([handle]) => !named.has(handle)));
+  const isWhole = !blocked.some(({ handle }) => handle === charterHandle);
+  const isShut = [...there.keys()].some((ref) => mesh.store.config.ref_prefix.startsWith(`${ref}/`));
+  const reset = isWhole && !hasCharter;
+  const found = isShut ? null : await findWentBack(ctx, { before: free, there, reset, known });
+  await trackSeen(ctx, seen, there);
+  return {
+    ...fetched,
+    rejected: [...fetched.rejected.filter(({ handle }) => !blocked.some((one) => one.handle === handle)), ...blocked],
+    wentBack: await keptWentBack(mesh, found === null ? known : [...known, found], there),
+    odd: oddRefs(mesh.store.config.ref_prefix, there),
+  };
 }
 
 /**
@@ -155,7 +193,7 @@ async function allDecided(
 
 async function stateAfter(
   deps: ExchangeDependencies,
-  fetched: Fetched,
+  fetched: Looked,
   before: RemoteState | null,
 ): Promise<RemoteState> {
   const { mesh } = deps;
@@ -167,6 +205,8 @@ async function stateAfter(
     rejected: fetched.rejected,
     writable: true,
     behind: await behindBranches(mesh, fetched.there, before?.behind ?? [], rulesOf(deps)),
+    went_back: fetched.wentBack,
+    ...(fetched.odd === null ? {} : { odd: fetched.odd }),
   };
 }
 

@@ -37,6 +37,7 @@ export async function fetchObjects(ctx: RoundContext, exchange: Exchange, wanted
   let open: Exchange | null = exchange;
   let anyCame = false;
   let exchanges = 0;
+  let isBelieved = false;
   for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
     if (exchanges >= maxExchanges) return { failed: failures.map(rejection), unfinished: true };
     exchanges += 1;
@@ -46,6 +47,8 @@ export async function fetchObjects(ctx: RoundContext, exchange: Exchange, wanted
       anyCame = true;
     } catch (error) {
       if (!isOfContent(error)) throw error;
+      if (!isBelieved && isWordless(error) && !(await servesAnything(ctx))) throw error;
+      isBelieved = true;
       const { bad, rest } = culprits(group, error);
       for (const one of bad) failures.push({ wanted: one, error });
       groups.unshift(...rest.filter(({ length }) => length > 0));
@@ -81,10 +84,18 @@ async function bring(ctx: RoundContext, exchange: Exchange, group: readonly Want
 }
 
 /** A failure that another choice of branches may not have: the remote's own words, or a limit that was passed. */
-function isOfContent(error: unknown): error is MeshError {
+export function isOfContent(error: unknown): error is MeshError {
   if (!(error instanceof MeshError)) return false;
-  return error.errorName === 'payload_too_large' || error.cause instanceof RemoteWords;
+  return error.errorName === 'payload_too_large' || error.cause instanceof RemoteWords || isServersFailure(error);
 }
+
+/** Behind http the service may die of one branch without a word, or its server answer in its place. */
+const isServersFailure = ({ errorName, data }: MeshError): boolean =>
+  errorName === 'unreachable' && (data['http_status'] === 500 || data['http_status'] === 502);
+
+/** A way that is cut looks the same: it is believed once the remote has served something else. */
+const isWordless = (error: MeshError): boolean =>
+  isServersFailure(error) || (error.cause instanceof RemoteWords && error.cause.message === '');
 
 /** Those that are at fault for certain, and the groups to go on with. */
 function culprits(group: readonly Wanted[], error: MeshError): { bad: readonly Wanted[]; rest: (readonly Wanted[])[] } {

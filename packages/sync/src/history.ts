@@ -1,10 +1,10 @@
 import { SigningKeys, branchRef, brokenLink, keysOf, machineAt, parseCommitMessage, verifyBytes } from '@git-mesh/core';
 import type { Edge, MeshContext, Oid, Problem } from '@git-mesh/core';
+import { isOfContent } from './fetch-objects.js';
 import { installPart } from './install-part.js';
 import { checkOlder } from './older-commits.js';
 import { fetchLimits } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
-import { tipsHere } from './tips-here.js';
 import { fetchPart, infiniteDepth, offersDepth } from './transport/fetch.js';
 import type { Exchange } from './transport/port.js';
 
@@ -63,6 +63,24 @@ async function accepted({ branches }: MeshContext): Promise<Edge[]> {
 
 /** Asks for what lies before the edges whose branch the remote has; gives those. */
 async function bringOlder(ctx: RoundContext, edges: readonly Edge[], commitsAtOnce: number): Promise<Set<Oid>> {
+  try {
+    return await bringTogether(ctx, edges, commitsAtOnce);
+  } catch (error) {
+    if (!isOfContent(error)) throw error;
+    if (edges.length === 1) return new Set(edges.map(({ commit }) => commit));
+  }
+  // What is in one of them must not stand in the way of the rest: each by itself, which is told of where nothing came.
+  const asked = new Set<Oid>();
+  for (const edge of edges.slice(0, maxAlone)) {
+    for (const oid of await bringOlder(ctx, [edge], commitsAtOnce)) asked.add(oid);
+  }
+  return asked;
+}
+
+/** Branches that are asked for one by one after they failed together; those beyond are told as missing. */
+const maxAlone = 200;
+
+async function bringTogether(ctx: RoundContext, edges: readonly Edge[], commitsAtOnce: number): Promise<Set<Oid>> {
   const { objects } = ctx.mesh.store;
   const exchange = await ctx.remote.transport.open('git-upload-pack', { signal: ctx.signal });
   try {
@@ -72,7 +90,7 @@ async function bringOlder(ctx: RoundContext, edges: readonly Edge[], commitsAtOn
       if (tip !== undefined && (await objects.has(tip))) wants.set(commit, tip);
     }
     if (wants.size === 0) return new Set();
-    await installPart(objects, await fetchOlder(ctx, exchange, [...wants.values()], commitsAtOnce));
+    await installPart(objects, await fetchOlder(ctx, exchange, { edges, wants: [...wants.values()], commitsAtOnce }));
     return new Set(wants.keys());
   } finally {
     await exchange.close();
@@ -82,10 +100,10 @@ async function bringOlder(ctx: RoundContext, edges: readonly Edge[], commitsAtOn
 async function fetchOlder(
   ctx: RoundContext,
   exchange: Exchange,
-  wants: readonly Oid[],
-  commitsAtOnce: number,
+  { edges, wants, commitsAtOnce }: { edges: readonly Edge[]; wants: readonly Oid[]; commitsAtOnce: number },
 ): ReturnType<typeof fetchPart> {
-  const { objects, refs } = ctx.mesh.store;
+  const machines = new Set(edges.map(({ machine }) => machine));
+  const named = (await ctx.mesh.branches.edges()).filter(({ machine }) => machines.has(machine));
   const common = { wants, signal: ctx.signal, maxBytes: fetchLimits.maxPackBytes };
   // All of it once more is the one way to get the rest from a server that knows no parts.
   if (!offersDepth(exchange)) return fetchPart(exchange, { ...common, haves: [] });
@@ -93,8 +111,9 @@ async function fetchOlder(
   const beyondEdges = offersDepth(exchange, { beyondEdges: true });
   return fetchPart(exchange, {
     ...common,
-    haves: await tipsHere(refs),
-    edges: await objects.edges(),
+    // Branches share nothing, and a server walks whatever it is told of: no other's may be named.
+    haves: wants,
+    edges: named.map(({ commit }) => commit),
     deepen: beyondEdges ? { commits, beyondEdges } : { commits: infiniteDepth },
   });
 }

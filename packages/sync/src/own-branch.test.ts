@@ -284,5 +284,5 @@ test('a remote that was emptied or set back gets every branch again', async () =
   await studio.sync();
   await laptop.sync();
   expect([remoteTip('studio'), remoteTip('laptop')]).toEqual([studio.tip(), laptop.tip()] satisfies Oid[]);
-  expect([await problemsOf(studio), await problemsOf(laptop)]).toEqual([[], []]);
+  expect([await problemsOf(studio), await problemsOf(laptop)]).toEqual([['branch_rewound', 'remote_rewound'], []]);
 });

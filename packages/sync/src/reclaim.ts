@@ -7,6 +7,7 @@ import { removeLeftLock, withLocks } from './left-lock.js';
 import { storeDeps } from './membership.js';
 import { moveRef } from './move-ref.js';
 import { newObjects } from './new-objects.js';
+import { readableCommit } from './readable-commit.js';
 import { openMesh } from './open.js';
 import { unknownRemote } from './remote-remove.js';
 import { requireAccepted } from './remote-push.js';
@@ -83,11 +84,14 @@ async function replaceForeign(
           `the branch on remote ${remote.name} is at ${there.slice(0, 12)}, which could not be fetched and so cannot be kept: nothing was replaced; run git mesh sync, then try again`,
         );
       }
-      if (await isAncestor(objects, there, own)) return null;
+      const isCommit = (await readableCommit(objects, there)) !== null;
+      if (isCommit && (await isAncestor(objects, there, own))) return null;
       const keptAs = quarantineRef(config.handle, there);
       // Do not reorder: what is replaced there is kept here first.
       await moveRef(store, keptAs, there);
-      const pack = await objects.pack(await newObjects(objects, await forkPoint(objects, there, own), own));
+      const pack = await objects.pack(
+        await newObjects(objects, isCommit ? await forkPoint(objects, there, own) : null, own),
+      );
       const updates = [{ ref: branch, expected: there, next: own }];
       const results = await pushRefs(exchange, { updates, pack, atomic: false, signal });
       requireAccepted(await withLocks(results, remote.transport, branch), remote.name);

@@ -99,13 +99,13 @@ test('a branch that was refused and went unreported in a crash is looked at agai
   expect((await studio.status()).problems.map(({ kind }) => kind)).toEqual(['unsigned']);
 });
 
-test('a remote that is merely behind is no problem, and is not walked again each round', async () => {
+test('a branch that was put back at the remote is named, and no other problem, and is not walked again each round', async () => {
   await laptop.send('studio', 1);
   await settle(mesh.peers);
   laptop.forcePush(mesh.remote, good);
   await studio.sync();
   expect(await studio.accepted('laptop')).toBe(laptop.tip());
-  expect((await studio.status()).problems).toEqual([]);
+  expect((await studio.status()).problems.map(({ kind }) => kind)).toEqual(['branch_rewound']);
   const lock = vi.spyOn(studio.store, 'withLock');
   await studio.sync();
   expect(lock).not.toHaveBeenCalled();
@@ -121,7 +121,7 @@ test.each([
   studio.git('update-ref', '-d', 'refs/heads/mesh/laptop');
   await studio.sync();
   expect(await studio.accepted('laptop')).toBeNull();
-  expect((await studio.status()).problems.map((problem) => problem.kind)).toEqual([kind]);
+  expect((await studio.status()).problems.map((problem) => problem.kind)).toEqual([kind, 'branch_rewound']);
 });
 
 test('a tip whose files were left out of what was fetched is refused', async () => {

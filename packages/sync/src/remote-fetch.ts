@@ -1,4 +1,4 @@
-import { admitInvited, branchRef, charterRef, cutOf, handleOfRef, parseCommitMessage, remoteRef } from '@git-mesh/core';
+import { admitInvited, branchRef, charterRef, cutOf, handleOfRef, remoteRef, seqOf } from '@git-mesh/core';
 import type { Handle, MeshContext, Oid, RefName, RemoteState, Roster } from '@git-mesh/core';
 import { acceptAdmitted } from './accept-admitted.js';
 import { acceptBranches, inGroups } from './accept.js';
@@ -7,6 +7,7 @@ import { fetchObjects } from './fetch-objects.js';
 import type { Wanted } from './fetch-objects.js';
 import { moveRef } from './move-ref.js';
 import { liftHold, reconcileOwn } from './own-branch.js';
+import { readableCommit } from './readable-commit.js';
 import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
 import type { Advertisement } from './transport/port.js';
@@ -157,9 +158,10 @@ function noteAsked({ remote }: RoundContext, failed: readonly Rejected[]): void 
 async function isBehind(mesh: MeshContext, handle: Handle, oid: Oid): Promise<boolean> {
   if (handle === mesh.branches.own) return false;
   const accepted = await mesh.branches.get(handle);
-  if (accepted === null || !(await mesh.store.objects.has(oid))) return false;
-  const seq = parseCommitMessage((await mesh.store.objects.commit(oid)).message)?.seq;
-  return seq !== undefined && seq < accepted.seq;
+  const commit = accepted === null ? null : await readableCommit(mesh.store.objects, oid);
+  if (accepted === null || commit === null) return false;
+  const seq = seqOf(commit);
+  return seq !== null && seq < accepted.seq;
 }
 
 /** What was refused before, where it still is the branch's tip there and was not accepted since by another way. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, charterRef, commitsBetween, seqOf, toIso } from '@git-mesh/core';
 import type { Oid, RefName } from '@git-mesh/core';
+import { charterHandle } from './charter-check.js';
 import { removeLeftLock, withLocks } from './left-lock.js';
 import { newObjects, newObjectsWithBases } from './new-objects.js';
 import { learntOf, limitsOf } from './remote-context.js';
@@ -24,7 +25,10 @@ export interface Pushed {
 export async function pushTo(ctx: RoundContext, fetched: Fetched): Promise<Pushed> {
   const { mesh } = ctx;
   const { branch: ref, config, objects, refs } = mesh.store;
-  if (!fetched.hasCharter) await pushCharter(ctx, fetched);
+  const isBlocked = fetched.rejected.some(({ handle, kind }) =>
+    handle !== config.handle ? handle === charterHandle && kind === 'ref_blocked' : kind === 'ref_blocked',
+  );
+  if (!fetched.hasCharter && !isBlocked) await pushCharter(ctx, fetched);
   if (fetched.rejected.some(({ handle }) => handle === config.handle)) return { unfinished: false };
   let base = fetched.ownThere;
   for (let looks = 1; ; looks++) {

@@ -50,6 +50,8 @@ export async function stateAfterFailure(
     writable: refused ? false : (before?.writable ?? true),
     failed_at: toIso(now),
     behind: before?.behind ?? [],
+    went_back: before?.went_back ?? [],
+    ...(before?.odd === undefined ? {} : { odd: before.odd }),
     ...(own === null ? {} : { refused_tip: own }),
   };
 }

@@ -2,6 +2,7 @@ import { branchRef, ownStanding, remoteAdvice, shellWord } from '@git-mesh/core'
 import type {
   Handle,
   MeshContext,
+  OddRefs,
   Oid,
   Problem,
   RemoteState,
@@ -12,6 +13,7 @@ import type {
 import { bundleRemote } from './bundle/bundle-transport.js';
 import { redactUrl } from './remote-url.js';
 import type { RemoteStates } from './remote-states.js';
+import { wentBackProblems } from './went-back-problems.js';
 import { readWorker } from './worker-file.js';
 
 /** Branches of a remote that are not accepted, each told with its reason: whoever may push can make thousands of them. */
@@ -67,6 +69,7 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
   const worker = await readWorker(mesh.store.dir);
   const remotes = await remoteStatuses(mesh, states);
   const problems: Problem[] = [];
+  const notices: Problem[] = [];
   const { handle: own } = mesh.store.config;
   const { standing } = await ownStanding(mesh);
   const isMember = standing === 'founder' || standing === 'admitted';
@@ -84,7 +87,7 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
       problems.push({
         kind,
         machine: handle,
-        message: `${subject(handle)} ${where} is not accepted: ${message}`,
+        message: `${subject(handle)} ${where} ${kind === 'ref_blocked' ? 'cannot be there' : 'is not accepted'}: ${message}`,
         fix:
           handle === own
             ? remoteAdvice({ name: kind, message })
@@ -105,11 +108,19 @@ export async function syncFacts(mesh: MeshContext, states: RemoteStates): Promis
       });
     }
     await report(`on remote ${name}`, rejected, error?.name ?? null);
+    const state = await states.get(name);
+    problems.push(...wentBackProblems(name, state?.went_back ?? [], own));
+    if (state?.odd !== undefined) notices.push(oddProblem(name, state.odd));
   }
   await report('in an imported bundle', (await states.get(bundleRemote))?.rejected ?? [], null);
-  return { worker: worker === null ? null : { state: 'running', ...worker }, remotes, problems };
+  return { worker: worker === null ? null : { state: 'running', ...worker }, remotes, problems, notices };
 }
 
+const oddProblem = (remote: string, { count, first }: OddRefs): Problem => ({
+  kind: 'odd_refs',
+  message: `remote ${remote} has ${count === 1 ? 'a ref' : `${count} refs`} among the branches of the mesh that are none of its machines’: ${first.join(', ')}${count > first.length ? ', …' : ''}`,
+  fix: 'they are not read and harm nothing: whoever runs the repository may delete them, and look who may push there',
+});
 const moreRejected = (where: string, count: number): Problem => ({
   kind: 'more_rejected',
   message: `${count} more branches ${where} are not accepted`,
@@ -149,6 +160,8 @@ function rejectedAdvice(
       return `the repository there is damaged at this branch: whoever runs the server repairs or deletes the ref (git fsck there names it), and ${handle} pushes its branch again`;
     case 'too_large':
       return `nothing of a mesh is that large: ask whoever runs ${handle}; its branch goes on here once the object is gone from it`;
+    case 'ref_blocked':
+      return 'have that ref deleted, as the message says; the branch is put there again by itself then, and nothing of it is lost here';
     case 'unfetchable':
       return `the repository there lacks a part of this branch: whoever runs the server looks with git fsck; ${handle} can push its branch again once the broken one is deleted there`;
     default:

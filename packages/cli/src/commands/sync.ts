@@ -1,4 +1,5 @@
-import type { SyncSummary } from '@git-mesh/core';
+import type { Problem, SyncSummary } from '@git-mesh/core';
+import type { OpenMesh } from '@git-mesh/sync';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.js';
@@ -22,10 +23,19 @@ function syncExitCode(summary: SyncSummary): number {
 const once = (call: Invocation): Promise<number> =>
   call.withMesh(async (mesh) => {
     const summary = await mesh.syncNow({ signal: call.runtime.interruption() });
+    const problems = await aboutRemotes(mesh);
     const { syncView } = await import('../views/sync.js');
-    await call.show(summary, syncView);
+    await call.show({ ...summary, ...(problems.length === 0 ? {} : { problems }) }, syncView);
     return syncExitCode(summary);
   });
+
+/** What an exchange found of others’ branches that the summary, which is of ours, does not say. */
+async function aboutRemotes({ api }: OpenMesh): Promise<Problem[]> {
+  const { problems } = await api.status();
+  return problems.filter(({ kind }) => told.has(kind));
+}
+
+const told: ReadonlySet<string> = new Set(['branch_rewound', 'remote_rewound', 'ref_blocked']);
 
 /** First the exchange: of a branch whose tip there is not here, nothing older can be asked for. */
 const withHistory = (call: Invocation): Promise<number> =>

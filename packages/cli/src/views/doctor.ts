@@ -8,6 +8,11 @@ export const doctorView: Render<DoctorResult> = (result, context) => {
   const count = result.problems.length;
   const heading = result.ok ? style.green('All well.') : `${count} problem${count === 1 ? '' : 's'}:`;
   // Problems that are none of this machine's making may be listed while all is well here.
-  const note = result.history === undefined ? [] : [`No problem: ${missingHistory(result.history)}.`];
+  const note: string[] = result.history === undefined ? [] : [`No problem: ${missingHistory(result.history)}.`];
+  for (const { message, fix } of result.notices ?? []) {
+    note.push(
+      `No problem: ${context.visible(message, 500)}${fix === undefined ? '' : ` (${context.visible(fix, 300)})`}.`,
+    );
+  }
   return { text: [heading, ...problemLines(result.problems, context), ...note].join('\n'), kind: 'answer' };
 };

@@ -1,7 +1,7 @@
 import type { SyncSummary } from './results.js';
 
 /** A remote that answers and takes nothing from this machine: what is stored here does not leave by it. */
-const refusals: ReadonlySet<string> = new Set(['push_refused', 'own_branch_foreign']);
+const refusals: ReadonlySet<string> = new Set(['push_refused', 'own_branch_foreign', 'ref_blocked']);
 
 const notLeaving = 'It is stored here, but it does not leave this machine';
 const notThere = 'One of the remotes takes nothing from this machine';
@@ -55,6 +55,8 @@ function adviceByName(errorName: string): string {
       return 'check the address with git ls-remote URL; whoever runs the server may have moved, renamed or removed the repository';
     case 'push_refused':
       return 'ask whoever runs the repository to let this machine push its own branch (the one that the message names): write access, or an exception from branch protection or from the hook; then run git mesh sync. Until then all is stored here, and what others send still comes in';
+    case 'ref_blocked':
+      return 'have that ref deleted there, as the message says, and run git mesh sync: no right to write is missing. Until then all is stored here, and what others send still comes in';
     case 'own_branch_foreign':
       return 'somebody pushed to this branch without this store: look at what is there (it is kept in the store under refs/quarantine), then put this machine’s branch back with git mesh reclaim REMOTE. Until then all is stored here, and what others send still comes in. Where another store is to keep the handle, join again under a free one, git mesh join URL --machine HANDLE --dir NEWDIR, and send again from there what waits here (git mesh sent shows it)';
     case 'store_copied':

@@ -260,6 +260,8 @@ export interface DoctorResult {
   ok: boolean;
   /** As in {@link StatusResult}; no problem. */
   history?: PartialHistory;
+  /** What is to be known and harms nothing: `ok` says nothing of it. Left out where there is none. */
+  notices?: Problem[];
   problems: Problem[];
 }
 

@@ -5,14 +5,12 @@ import { MeshError } from '../errors.js';
 import { examineFolder, orProblem } from '../store/examine-folder.js';
 import type { MeshContext } from './context.js';
 import { damagedFix, examineBranch } from './examine-branch.js';
-import { examineClocks } from './examine-clocks.js';
-import { examineMembership } from './examine-membership.js';
+import { standingChecks } from './examine-standing.js';
 import {
   examineCharter,
   examineJournal,
   examineJournalThere,
   examineOwnBranch,
-  examineOwnership,
   examineRefLock,
 } from './examine-store.js';
 import { examineSessions } from './examine-sessions.js';
@@ -28,8 +26,13 @@ export async function doctor(
   facts: () => Promise<SyncFacts>,
   lookThere: () => Promise<Problem[]>,
 ): Promise<DoctorResult> {
+  const notices: Problem[] = [];
   const checks = [
-    async () => (await facts()).problems,
+    async () => {
+      const found = await facts();
+      notices.push(...(found.notices ?? []));
+      return found.problems;
+    },
     lookThere,
     () => examineFolder(ctx.store.dir, { fs: ctx.store.fs }),
     () => examineCharter(ctx),
@@ -37,10 +40,8 @@ export async function doctor(
     () => examineJournalThere(ctx),
     () => examineRefLock(ctx),
     () => examineOwnBranch(ctx),
-    () => examineClocks(ctx),
-    () => examineOwnership(ctx),
+    ...standingChecks.map((check) => () => check(ctx)),
     () => examineSessions(ctx),
-    () => examineMembership(ctx),
     () => examineBranches(ctx),
   ];
   const problems = new Map<string, Problem>();
@@ -50,7 +51,12 @@ export async function doctor(
       problems.set([problem.kind, problem.machine, problem.path, problem.message].join('\0'), problem);
     }
   }
-  return { ok: problems.size === 0, ...(await historyOrNothing(ctx)), problems: [...problems.values()] };
+  return {
+    ok: problems.size === 0,
+    ...(await historyOrNothing(ctx)),
+    problems: [...problems.values()],
+    ...(notices.length === 0 ? {} : { notices }),
+  };
 }
 
 /** What keeps it from being read is one of the problems. */

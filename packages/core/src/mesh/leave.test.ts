@@ -62,3 +62,12 @@ test('the others no longer list it or write to it, and say so; its freezes hold'
     data: { known_handles: ['studio'] },
   });
 });
+
+test('doctor names all that status names, also on a machine that left', async () => {
+  await leave();
+  const named = (await laptop.api.status()).problems.map(({ kind }) => kind);
+  expect(named).toContain('machine_left');
+  const { ok, problems } = await laptop.api.doctor();
+  expect(problems.map(({ kind }) => kind)).toEqual(expect.arrayContaining(named));
+  expect(ok).toBe(false);
+});

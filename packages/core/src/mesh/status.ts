@@ -1,17 +1,15 @@
 import type { PartialHistory, Problem, RemoteStatus, StatusResult } from '../domain/results.js';
-import { examineWriting } from '../store/examine-folder.js';
 import { agentsOn } from './agents.js';
 import type { MeshContext } from './context.js';
-import { examineMembership } from './examine-membership.js';
-import { examineOwnership } from './examine-store.js';
-import { examineClocks } from './examine-clocks.js';
-import { examineLeft } from './left.js';
+import { standingChecks } from './examine-standing.js';
 
 /** What only the sync side knows; given in, so that core needs no transport. */
 export interface SyncFacts {
   worker: StatusResult['worker'];
   remotes: RemoteStatus[];
   problems: Problem[];
+  /** What is to be known and is no problem: doctor's alone. */
+  notices?: Problem[];
 }
 
 export async function status(ctx: MeshContext, facts: SyncFacts): Promise<StatusResult> {
@@ -24,6 +22,8 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
     known += views.length;
     alive += views.filter((agent) => agent.alive).length;
   }
+  const found: Problem[] = [];
+  for (const check of standingChecks) found.push(...(await check(ctx)));
   return {
     mesh: config.mesh,
     machine: config.handle,
@@ -35,14 +35,7 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
     agents: { alive, known },
     journal: { highest: view.highest, entries: view.messages.length },
     ...(await partialHistory(ctx)),
-    problems: [
-      ...facts.problems,
-      ...(await examineOwnership(ctx)),
-      ...(await examineLeft(ctx)),
-      ...(await examineMembership(ctx)),
-      ...(await examineClocks(ctx)),
-      ...(await examineWriting(dir, { fs: ctx.store.fs })),
-    ],
+    problems: [...facts.problems, ...found],
   };
 }
 

@@ -5,10 +5,12 @@ import type {
   Hold,
   Invitation,
   Mentioned,
+  OddRefs,
   ProcessIdentity,
   RemoteState,
   SessionState,
   StorePlace,
+  WentBack,
 } from './ports.js';
 import type { Check } from './shape.js';
 import {
@@ -57,6 +59,18 @@ export const isRemoteState: Check<RemoteState> = shaped<RemoteState>({
   failed_at: optional(time),
   refused_tip: optional(oid),
   behind: optional(listOf(shaped<BehindBranch>({ handle: text, there: nullable(oid), due_at: time, refusals: whole }))),
+  went_back: optional(
+    listOf(
+      shaped<WentBack>({
+        at: time,
+        reset: flag,
+        count: whole,
+        branches: listOf(shaped<WentBack['branches'][number]>({ handle: text, from: oid, to: nullable(oid) })),
+        back_at: optional(time),
+      }),
+    ),
+  ),
+  odd: optional(shaped<OddRefs>({ count: whole, first: listOf(text) })),
 });
 
 export const isHold: Check<Hold> = shaped<Hold>({

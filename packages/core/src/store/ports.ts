@@ -252,6 +252,28 @@ export interface RemoteState {
   refused_tip?: Oid;
   /** Other machines' branches of which the remote has less than this store, or nothing. */
   behind?: BehindBranch[];
+  /** When branches stood there further back than before, newest last; a few, and for a while. */
+  went_back?: WentBack[];
+  /** Refs under the mesh's prefix that are nothing of the mesh. */
+  odd?: OddRefs;
+}
+
+/** Branches that one look at a remote found further back than an earlier one, or gone, which nothing of a mesh does. */
+export interface WentBack {
+  at: IsoTime;
+  /** True where the charter was gone too: the repository was emptied, or made anew. */
+  reset: boolean;
+  count: number;
+  /** The first of them, the own one before others; `to` is null where it was deleted. */
+  branches: { handle: string; from: Oid; to: Oid | null }[];
+  /** When all of these were seen there again. */
+  back_at?: IsoTime;
+}
+
+export interface OddRefs {
+  count: number;
+  /** The first few, made visible. */
+  first: string[];
 }
 
 /** A branch that is carried to a remote once its owner has had the time to bring it there. */

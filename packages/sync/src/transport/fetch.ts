@@ -6,7 +6,7 @@ import { ByteBuffer } from './byte-buffer.js';
 import { encodePacket, flushPacket, PacketReader, packetText } from './pkt-line.js';
 import type { Exchange } from './port.js';
 import { redact } from '../redact.js';
-import { readBand, remoteSays } from './side-band.js';
+import { RemoteWords, readBand, remoteSays } from './side-band.js';
 
 export interface FetchOptions {
   /** At least one, each advertised by this exchange. */
@@ -98,7 +98,7 @@ async function readEdges(packets: PacketReader): Promise<Oid[]> {
   const edges: Oid[] = [];
   for (;;) {
     const packet = await packets.next();
-    if (packet === null) throw new MeshError('protocol_error', 'the remote ended without an answer');
+    if (packet === null) throw noAnswer();
     if (packet.kind === 'flush') return edges;
     const text = packet.kind === 'data' ? packetText(packet.data) : packet.kind;
     const [kind, oid = ''] = text.split(' ');
@@ -109,13 +109,17 @@ async function readEdges(packets: PacketReader): Promise<Oid[]> {
   }
 }
 
+/** Over http nothing but this tells of a service that died of what was asked for. */
+const noAnswer = (): MeshError =>
+  new MeshError('protocol_error', 'the remote ended without an answer', { cause: new RemoteWords('') });
+
 /** One a branch; past it a remote is no mesh. */
 const maxEdges = 200_000;
 
 /** Exactly one line: NAK, or ACK of the first common commit. */
 async function readAcknowledgement(packets: PacketReader): Promise<void> {
   const packet = await packets.next();
-  if (packet === null) throw new MeshError('protocol_error', 'the remote ended without an answer');
+  if (packet === null) throw noAnswer();
   const text = packet.kind === 'data' ? packetText(packet.data) : packet.kind;
   if (text === 'NAK' || /^ACK [0-9a-f]{40}$/.test(text)) return;
   throw unexpected(text);

@@ -3,7 +3,10 @@ import { redact } from '../redact.js';
 import type { PacketReader } from './pkt-line.js';
 import { packetText } from './pkt-line.js';
 
-/** The cause of a `protocol_error` whose words are the remote's own: its repository is at fault, not the way to it. */
+/**
+ * The cause of a `protocol_error` whose words are the remote's own: its repository is at fault, not the way to it. Empty
+ * where its service ended without a word, which may be the way's fault too.
+ */
 export class RemoteWords extends Error {}
 
 /** Redacted, behind `lead`. */

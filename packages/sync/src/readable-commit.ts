@@ -1,0 +1,13 @@
+import { MeshError } from '@git-mesh/core';
+import type { CommitObject, Objects, Oid } from '@git-mesh/core';
+
+/** A commit that came from elsewhere; null where it is not here, or no commit that can be read: then nothing goes on from it. */
+export async function readableCommit(objects: Objects, oid: Oid): Promise<CommitObject | null> {
+  if (!(await objects.has(oid))) return null;
+  try {
+    return await objects.commit(oid);
+  } catch (error) {
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
+}
