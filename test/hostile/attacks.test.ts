@@ -256,7 +256,8 @@ test('a commit on top of the charter takes no newcomer in, and members say what 
   put('_charter', founded);
   for (const peer of [studio, laptop, desk]) {
     await peer.sync();
-    expect((await peer.status()).problems).toEqual([]);
+    // What was done to branches before is told for a day.
+    expect((await peer.status()).problems.filter(({ kind }) => kind !== 'branch_rewound')).toEqual([]);
   }
 });
 

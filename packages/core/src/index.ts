@@ -178,6 +178,7 @@ export type { Branch } from './mesh/branches.js';
 export { commitsBetween, forkPoint, isAncestor, maxCommits, seqOf } from './mesh/ancestry.js';
 export type { Edge } from './mesh/older-history.js';
 export { journalOwnBranch, readableArrivals } from './mesh/arrivals.js';
+export { charterConflicts } from './mesh/charter-conflicts.js';
 export { founderKey, readCharter } from './mesh/charter.js';
 export { readFounding } from './mesh/read-founding.js';
 export type { MeshContext } from './mesh/context.js';

@@ -46,7 +46,7 @@ export async function checkCharter(ctx: RoundContext, { refs }: Advertisement): 
     message:
       `${charterPath} there was ${isLater ? 'changed by a later commit' : 'replaced'} (${whatItIs(found)}). A charter never ` +
       `changes after the founding: this machine goes on with the one it has, ${ours}. ${await whatFollows(objects, there, ref)} ` +
-      (await wayBack(objects, ours, ref)),
+      (await wayBack(ctx, { ours, there, ref })),
   };
 }
 
@@ -54,13 +54,20 @@ export async function checkCharter(ctx: RoundContext, { refs }: Advertisement): 
 async function takeLost(ctx: RoundContext, ref: RefName, there: Oid): Promise<Rejected | null> {
   const { config, objects } = ctx.mesh.store;
   const found = await foundingOrReason(objects, there, ref);
-  const isOurs = !(found instanceof MeshError) && found.mesh === config.mesh.id && found.policy === config.policy;
+  const stated = (await ctx.mesh.branches.accepted(config.handle))?.machine?.charter;
+  const isOurs =
+    !(found instanceof MeshError) &&
+    found.mesh === config.mesh.id &&
+    found.policy === config.policy &&
+    (stated ?? there) === there;
   if (isOurs) {
     await moveRef(ctx.mesh.store, ref, there);
     return null;
   }
   const why =
-    found instanceof MeshError ? found.message : `it states the policy ${found.policy}, here it is ${config.policy}`;
+    found instanceof MeshError
+      ? found.message
+      : `it is ${there} with the policy ${found.policy}, and this machine went by ${stated ?? 'another one'} with the policy ${config.policy}`;
   return {
     handle: charterHandle,
     tip: there,
@@ -85,9 +92,22 @@ async function whatFollows(objects: Objects, there: Oid, ref: RefName): Promise<
 }
 
 /** Whoever joined under a forged charter must not be told to push that one. */
-async function wayBack(objects: Objects, ours: Oid, ref: RefName): Promise<string> {
+async function wayBack(
+  { mesh }: RoundContext,
+  { ours, there, ref }: { ours: Oid; there: Oid; ref: RefName },
+): Promise<string> {
+  const { config, objects } = mesh.store;
   if ((await foundingOrReason(objects, ours, ref)) instanceof MeshError) {
     return 'But the one it has is no founding itself: push it nowhere, and join again with another --dir.';
+  }
+  const others = (await mesh.branches.allAccepted())
+    .filter(({ handle, machine }) => handle !== config.handle && machine?.charter === there)
+    .map(({ handle }) => handle);
+  if (others.length > 0) {
+    return (
+      `${others.slice(0, 5).join(', ')} ${others.length === 1 ? 'goes' : 'go'} by that one: find out with the people who run ` +
+      'the machines which of the two the founder made before anybody pushes one.'
+    );
   }
   return (
     `Compare it with another member's (git --git-dir STORE rev-parse ${ref}); where both are the same, put it back: ` +

@@ -1,4 +1,12 @@
-import { MeshError, Store, checkMachineTexts, parseHandle, shellWord } from '@git-mesh/core';
+import {
+  Branches,
+  MeshError,
+  Store,
+  charterConflicts,
+  checkMachineTexts,
+  parseHandle,
+  shellWord,
+} from '@git-mesh/core';
 import type { InviteCode, MembershipResult } from '@git-mesh/core';
 import { joinedResult } from './admission-notice.js';
 import { announce, readOnlyWarning } from './announce.js';
@@ -110,10 +118,18 @@ export async function joinAnew(
     }
     const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
     await firstRound(options, made);
-    const warning = announced.kind === 'done' ? undefined : readOnlyWarning(store, announced);
+    const warning = await warningOf(store, announced.kind === 'done' ? undefined : readOnlyWarning(store, announced));
     const result = await withInvitation(store, joinedResult(store, announced.kind === 'done', { warning, invitation }));
     return withWarning(result, given);
   }
+}
+
+/** A newcomer has nothing but the repository to go by: where its machines disagree on the charter, it hears so first. */
+async function warningOf(store: Store, other: string | undefined): Promise<string | undefined> {
+  const problems = await charterConflicts(store, new Branches(store));
+  const told = problems.map(({ message, fix }) => `Careful: ${message}. Before you trust it, ${fix ?? ''}.`);
+  const all = [...told, ...(other === undefined ? [] : [other])];
+  return all.length === 0 ? undefined : all.join(' ');
 }
 
 function requireSame(

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { MeshError, silentLogger } from '@git-mesh/core';
+import { MeshError, Store, foundCharter, silentLogger } from '@git-mesh/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { initMesh } from './init.js';
 import { joinMesh } from './join.js';
+import { storeDeps } from './membership.js';
 import { GitFixture } from './testing/git-fixture.js';
 import { Peer } from './testing/remote-mesh.js';
 
@@ -49,8 +50,6 @@ function copied(): string {
 }
 /** A whole founding by the attacker, well signed, of the mesh's id. */
 async function ownFounding(): Promise<string> {
-  const { foundCharter, Store } = await import('@git-mesh/core');
-  const { storeDeps } = await import('./membership.js');
   await initMesh({ ...setup('mallory'), policy: 'open' });
   const store = await Store.open(git.path('mallory'), storeDeps(setup('mallory')));
   git.git(['-C', store.dir, 'update-ref', '-d', ref]);
@@ -129,6 +128,40 @@ test('whoever has an invitation takes no charter that an attacker founded and si
   expect(problem).toMatchObject({ kind: 'charter_changed' });
   expect(problem?.message).toContain('without an invitation takes the other one');
   expect(studio.git('rev-parse', ref)).toBe(founded);
+});
+
+test('without an invitation, a newcomer under such a charter hears from the machines that it is another one', async () => {
+  remote = git.bare('open.git');
+  await initMesh({ ...setup('desk'), remote, policy: 'open' });
+  const desk = await Peer.open(git, git.path('desk'));
+  founded = onRemote('rev-parse', ref);
+  studio = desk;
+  onRemote('update-ref', ref, await ownFounding());
+  const { warning } = await joinMesh({ ...setup('laptop'), url: remote });
+  expect(warning).toContain('Careful: desk joined by another charter');
+  const laptop = await Peer.open(git, git.path('laptop'));
+  const told = (await laptop.api.doctor()).problems.find(({ kind }) => kind === 'charter_conflict');
+  expect(told?.message).toContain(founded.slice(0, 10));
+  await desk.sync();
+  const { problems } = await desk.status();
+  const conflict = problems.find(({ kind }) => kind === 'charter_conflict')?.message;
+  expect(conflict).toContain('laptop joined by another charter');
+  await desk.sync();
+  // One goes by the other: nobody is told to push without asking.
+  const changed = (await desk.status()).problems.find(({ kind }) => kind === 'charter_changed')?.message;
+  expect(changed).toMatch(/laptop goes by that one: find out/);
+  expect(changed).not.toContain('push --force');
+});
+
+test('a store that lost its copy takes no charter but the one that its own branch names', async () => {
+  const forged = await ownFounding();
+  onRemote('update-ref', ref, forged);
+  await studio.store.saveConfig({ ...studio.store.config, policy: 'open' });
+  studio.git('update-ref', '-d', ref);
+  studio.git('update-ref', '-d', 'refs/remotes/origin/mesh/_charter');
+  await studio.sync();
+  expect(studio.git('for-each-ref', '--format=%(objectname)', ref)).toBe('');
+  expect((await studio.status()).problems.map(({ kind }) => kind)).toContain('charter_changed');
 });
 
 test('a machine that goes by a forged charter is not told to push it', async () => {

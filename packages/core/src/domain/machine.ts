@@ -1,3 +1,4 @@
+import { isOid } from './ids.js';
 import { anyText, checkFormat, formatField, handleField, keyField, timeField, ulidField } from './record-fields.js';
 import type { Field, RecordFile } from './record-schema.js';
 import { list, mapping, nullable, optional, recordFile, text } from './record-schema.js';
@@ -33,6 +34,7 @@ const file: RecordFile<MachineRecord> = recordFile(
         proof: text('an HMAC-SHA256 in base64url', secretHash),
       }),
     ),
+    charter: optional(text('a commit id', isOid)),
   }),
   { before: checkFormat },
 );

@@ -34,6 +34,8 @@ export interface MachineRecord {
   previous?: { key: string; signature: string }[];
   /** By whose invitation it joins, and the proof (an HMAC, base64url) that it has the secret. */
   invite?: { by: Handle; id: string; proof: string };
+  /** The commit of the charter that it goes by. */
+  charter?: Oid;
 }
 
 /** `presence/<agent>.yaml`. */

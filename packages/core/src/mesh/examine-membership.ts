@@ -6,6 +6,7 @@ import { MeshError } from '../errors.js';
 import { keyFingerprint } from '../store/public-key.js';
 import { verifyBytes } from '../store/raw-signature.js';
 import type { Store } from '../store/store.js';
+import { charterConflicts } from './charter-conflicts.js';
 import type { MeshContext } from './context.js';
 import { fingerprintOrNull } from './fingerprint-or-null.js';
 import { ownStanding } from './membership-rules.js';
@@ -17,7 +18,12 @@ import { usedBy } from './used-invitation.js';
 
 /** What is wrong with who counts: this machine itself, keys that machines saw differently, revocations elsewhere. */
 export async function examineMembership(ctx: MeshContext): Promise<Problem[]> {
-  return [...(await ownProblems(ctx)), ...(await conflicts(ctx)), ...(await revokedElsewhere(ctx))];
+  return [
+    ...(await ownProblems(ctx)),
+    ...(await charterConflicts(ctx.store, ctx.branches)),
+    ...(await conflicts(ctx)),
+    ...(await revokedElsewhere(ctx)),
+  ];
 }
 
 async function ownProblems(ctx: MeshContext): Promise<Problem[]> {

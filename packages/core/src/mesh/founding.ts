@@ -48,13 +48,14 @@ export async function foundCharter(store: Store, at: EpochMillis): Promise<void>
   await refs.update(charterRef(config.ref_prefix), { expected: null, next: present(written.at(-1)) });
 }
 
-/** The machine's first commit: who it is, and by whose invitation. */
+/** The machine's first commit: who it is, by which charter it goes, and by whose invitation it came. */
 export async function commitMachine(
   store: Store,
   at: EpochMillis,
   { invite }: Pick<MachineRecord, 'invite'> = {},
 ): Promise<void> {
-  const { config, signer } = store;
+  const { config, refs, signer } = store;
+  const charter = await refs.read(charterRef(config.ref_prefix));
   const record: MachineRecord = {
     format: formatVersion,
     mesh: config.mesh.id,
@@ -63,6 +64,7 @@ export async function commitMachine(
     store: config.store,
     key: signer.publicKey,
     joined_at: toIso(at),
+    ...(charter === null ? {} : { charter }),
     ...(invite === undefined ? {} : { invite }),
   };
   await commitOnBranch(store, {
