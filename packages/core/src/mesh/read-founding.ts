@@ -13,7 +13,7 @@ const maxLaterCommits = 1_000;
  * founder's. Whoever may push can put anything on that branch; only such a commit may be taken by a store that has none.
  *
  * @throws MeshError `conflict` where it is a later commit, naming the root under it; `forbidden` where its founder did not
- * sign it; what {@link readCharter} throws.
+ * sign it; `format_too_new`, and what else {@link readCharter} throws.
  */
 export async function readFounding(objects: Objects, commit: Oid, ref: RefName): Promise<CharterRecord> {
   const { parents, gpgsig, signedBytes } = await objects.commit(commit);
@@ -32,6 +32,8 @@ export async function readFounding(objects: Objects, commit: Oid, ref: RefName):
 }
 
 async function laterCommit(objects: Objects, commit: Oid, ref: RefName): Promise<MeshError> {
+  const newer = await newerFormat(objects, commit);
+  if (newer !== null) return newer;
   const root = await foundingUnder(objects, commit, ref);
   const todo =
     root === null
@@ -44,6 +46,17 @@ async function laterCommit(objects: Objects, commit: Oid, ref: RefName): Promise
       `changes. ${todo}`,
     { data: { ref, commit, root } },
   );
+}
+
+/** A later format may change what a charter is: what this version does not know it does not judge, and does not join. */
+async function newerFormat(objects: Objects, commit: Oid): Promise<MeshError | null> {
+  try {
+    await readCharter(objects, commit);
+    return null;
+  } catch (error) {
+    if (error instanceof MeshError) return error.errorName === 'format_too_new' ? error : null;
+    throw error;
+  }
 }
 
 /** The founding that a commit goes on from; null where there is none to be believed, or it is out of reach. */

@@ -6,9 +6,15 @@ import type { Locked } from './run.js';
 /** How many commits become durable together: the first of them waits for the last. */
 const maxRun = 32;
 
+/** What answers a call: once all of the run is durable, or cannot be. */
+interface Settled {
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
 interface Waiting {
-  /** Does its part of the run, and gives what settles its promise once all of the run is durable. */
-  decide(run: Run): Promise<{ resolve(): void; reject(reason: unknown): void }>;
+  /** Does its part of the run. */
+  decide(run: Run): Promise<Settled>;
   reject(reason: unknown): void;
 }
 
@@ -49,7 +55,9 @@ export class SendQueue {
     while (this.#waiting.length > 0) {
       const before = [...this.#waiting];
       try {
-        await locked(this.#ctx, (state) => this.#together(state));
+        const settle = await locked(this.#ctx, (state) => this.#together(state));
+        // Nobody is answered while the lock is still held.
+        settle();
       } catch (error) {
         // No lock, no run: whoever waited for this one has waited long enough.
         for (const each of before) {
@@ -62,25 +70,36 @@ export class SendQueue {
     this.#isDraining = false;
   }
 
-  async #together(state: Locked): Promise<void> {
+  /** Gives what answers all that took part. */
+  async #together(state: Locked): Promise<() => void> {
     const run = await Run.begin(this.#ctx, state);
-    const done: { resolve(): void; reject(reason: unknown): void }[] = [];
+    const done: Settled[] = [];
     for (let taken = 0; taken < maxRun; taken++) {
       const next = this.#waiting.shift();
       if (next === undefined) break;
       try {
         done.push(await next.decide(run));
       } catch (error) {
-        next.reject(error);
+        done.push({
+          resolve: () => {
+            next.reject(error);
+          },
+          reject: () => {
+            next.reject(error);
+          },
+        });
       }
     }
     try {
       await run.publish();
     } catch (error) {
       // An answer that makes no commit may rest on one that was not made.
-      for (const each of done) each.reject(error);
-      return;
+      return () => {
+        for (const each of done) each.reject(error);
+      };
     }
-    for (const each of done) each.resolve();
+    return () => {
+      for (const each of done) each.resolve();
+    };
   }
 }
