@@ -225,8 +225,14 @@
   list.addEventListener('scroll', () => drawList());
   window.addEventListener('resize', filter);
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawTimeline);
-  window.addEventListener('beforeprint', () => drawList(true));
-  window.addEventListener('afterprint', () => drawList());
+  window.addEventListener('beforeprint', () => {
+    drawList(true);
+    drawTimeline();
+  });
+  window.addEventListener('afterprint', () => {
+    drawList();
+    drawTimeline();
+  });
   // The live page's: it has the same data again whenever something happened.
   document.addEventListener('audit-data', (given) => {
     take(given.detail);
