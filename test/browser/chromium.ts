@@ -27,7 +27,7 @@ export async function watchedPage(browser: Browser): Promise<{ page: Page; wrong
   page.on('request', (request) => requests.push(request.url()));
   page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`));
   page.on('console', (said) => {
-    if (said.type() === 'error' || said.type() === 'warning') wrongs.push(`console: ${said.text()}`);
+    if (said.type() === 'error') wrongs.push(`console: ${said.text()}`);
   });
   page.on('dialog', (dialog) => {
     wrongs.push(`dialog: ${dialog.message()}`);

@@ -33,7 +33,7 @@ describe.skipIf(chromiumPath === null)(`in a browser${reason}`, () => {
     const [studio, laptop] = machines;
     await studio.json(['checkin', 'boss', '--repo', 'shop', '--status', markup]);
     const note = await studio.json(['send', 'laptop', 'note', '--from', 'boss', '--message', hostile]);
-    await studio.json(['send', 'laptop', 'review', '--from', 'boss', '--message', 'please look', '--key', 'k']);
+    await studio.json(['send', 'laptop', 'ping', '--from', 'boss', '--message', 'please look', '--key', 'k']);
     await studio.json(['freeze', '--repo', 'shop', '--reason', 'release']);
     await laptop.json(['checkin', 'qa']);
     await laptop.json(['ack', 'qa', note.id]);
@@ -55,7 +55,7 @@ describe.skipIf(chromiumPath === null)(`in a browser${reason}`, () => {
       ['machine', 'laptop'],
       ['agent', 'boss'],
       ['event', 'send'],
-      ['type', 'review'],
+      ['type', 'ping'],
     ] as const) {
       await page.locator(`[name=${name}]`).selectOption(value);
       expect(await count(), name).toBe(total((event) => event[name] === value));
@@ -65,14 +65,14 @@ describe.skipIf(chromiumPath === null)(`in a browser${reason}`, () => {
     expect(await count()).toBe(total((event) => event['type'] === 'freeze'));
     await page.locator('[name=repo]').selectOption('');
     await page.locator('[name=text]').fill('PLEASE look');
-    expect(await count()).toBe(total((event) => event['type'] === 'review'));
+    expect(await count()).toBe(total((event) => event['type'] === 'ping'));
     await page.locator('[name=text]').fill('');
     for (const reference of [note.id, `#${note.message_id}`]) {
       await page.locator('[name=message]').fill(reference);
       // Its sending, the receipt and the acknowledgement.
       const events = await page.locator('#list .row .what').allInnerTexts();
       expect(events.map((text) => text.split(' ')[0]).sort()).toEqual(expect.arrayContaining(['ack', 'send']));
-      expect(events.filter((text) => text.startsWith('send review'))).toEqual([]);
+      expect(events.filter((text) => text.startsWith('send ping'))).toEqual([]);
     }
     await page.locator('[name=message]').fill('');
     await page.locator('[name=unacked]').check();
