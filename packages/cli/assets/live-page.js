@@ -39,7 +39,7 @@
   function drawAgents() {
     const rows = state.agents.map((agent) => {
       const here = agent.alive && lasts(agent);
-      const since = agent.status_since === null ? '' : `for ${age(agent.status_since)}`;
+      const since = agent.status_since === null ? '' : age(agent.status_since);
       const seen = here
         ? `active ${age(agent.last_activity_at)} ago`
         : `gone, last active ${age(agent.last_activity_at)} ago`;
@@ -56,7 +56,7 @@
       };
     });
     if (state.more_agents > 0) rows.push({ cells: [`and ${state.more_agents} more`], isGone: true });
-    table('agents', ['Agent', 'Role', 'Repository', 'Does', '', ''], rows, 'Nobody has checked in.');
+    table('agents', ['Agent', 'Role', 'Repository', 'Does', 'For', 'Seen'], rows, 'Nobody has checked in.');
   }
 
   function drawSent() {
@@ -74,7 +74,7 @@
       ],
       isGone: message.state === 'expired',
     }));
-    table('sent', ['', 'To', 'Type', 'Says', 'State', '', ''], rows, 'Nothing was sent from here.');
+    table('sent', ['', 'To', 'Type', 'Says', 'State', 'Where', 'When'], rows, 'Nothing was sent from here.');
   }
 
   function drawAlarms() {
@@ -125,7 +125,11 @@
     });
   hear('state', (given) => (state = given));
   hear('trouble', (given) => (trouble = given));
-  hear('audit', (detail) => document.dispatchEvent(new CustomEvent('audit-data', { detail })));
+  hear('audit', (given) => {
+    // What is in force goes on until now.
+    const detail = { ...given, to: Math.max(given.to, Date.now()) };
+    document.dispatchEvent(new CustomEvent('audit-data', { detail }));
+  });
   source.addEventListener('open', () => connected(true));
   source.addEventListener('error', () => connected(false));
   // Ages grow while nothing happens.
