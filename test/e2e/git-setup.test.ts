@@ -63,9 +63,9 @@ function everyCommand({ remote, second, bundle }: { remote: string; second: stri
   ];
 }
 
-// `demo` and `join` have calls of their own in the tests; `watch` stays until it is interrupted; the last three need
+// `demo` and `join` have calls of their own in the tests; `ui` and `watch` stay until they are interrupted; the last three need
 // another machine, or leave nothing to go on with, and write by the same ways as `rotate-key`.
-const elsewhere = ['demo', 'help', 'join', 'watch', 'admit', 'revoke', 'leave'];
+const elsewhere = ['demo', 'help', 'join', 'ui', 'watch', 'admit', 'revoke', 'leave'];
 
 test.skipIf(!onPosix)('the user’s set-up of these tests is in the way of stock git', () => {
   const root = awkwardFolder();

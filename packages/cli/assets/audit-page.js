@@ -4,19 +4,42 @@
   const rowHeightNow = () => (narrow.matches ? 54 : 34);
   const laneHeight = 34;
   const top = 22;
-  const data = JSON.parse(document.getElementById('data').textContent);
-  const events = data.events.map((event, index) => ({ ...event, index, time: Date.parse(event.at) }));
-  const machines = [...new Set(events.map(({ machine }) => machine))].sort();
-  const byMessage = new Map();
-  for (const event of events) {
-    for (const id of event.ids ?? []) {
-      const about = byMessage.get(id);
-      if (about === undefined) byMessage.set(id, [event]);
-      else about.push(event);
-    }
-  }
-  let shown = events;
+  let data;
+  let events;
+  let machines;
+  let byMessage;
+  let shown;
   let chosen = null;
+
+  function take(given) {
+    data = given;
+    events = data.events.map((event) => ({ ...event, time: Date.parse(event.at) }));
+    machines = [...new Set(events.map(({ machine }) => machine))].sort();
+    byMessage = new Map();
+    for (const event of events) {
+      for (const id of event.ids ?? []) {
+        const about = byMessage.get(id);
+        if (about === undefined) byMessage.set(id, [event]);
+        else about.push(event);
+      }
+    }
+    chosen = chosen === null ? null : (events.find(({ commit }) => commit === chosen.commit) ?? null);
+    if (chosen === null) detail.hidden = true;
+    for (const name of ['agent', 'machine', 'repo', 'event', 'type']) offer(form.elements[name], name);
+  }
+
+  /** What is chosen stays chosen, also where nothing has it any more. */
+  function offer(select, name) {
+    const { value } = select;
+    const values = new Set(events.map((event) => event[name] ?? ''));
+    values.add(value).delete('');
+    const kept = [...select.options].slice(1).map((option) => option.value);
+    const sorted = [...values].sort();
+    // A list that is open closes when its options are replaced.
+    if (kept.join('\n') === sorted.join('\n')) return;
+    select.replaceChildren(select.options[0], ...sorted.map((each) => new Option(each, each)));
+    select.value = value;
+  }
 
   const element = (name, text, className) => {
     const made = document.createElement(name);
@@ -27,6 +50,7 @@
   const list = document.getElementById('list');
   const canvas = document.getElementById('timeline');
   const detail = document.getElementById('detail');
+  const form = document.getElementById('filters');
   const whoOf = ({ agent, machine }) => (agent === null ? machine : `${agent}@${machine}`);
   const timeOf = ({ at }) => at.replace('T', ' ').replace(/\.\d+Z$/, 'Z');
 
@@ -161,32 +185,59 @@
     drawTimeline();
   }
 
-  const form = document.getElementById('filters');
+  const hasAck = (event) => (event.ids ?? []).every((id) => byMessage.get(id).some((each) => each.event === 'ack'));
+
+  /** The ULIDs that a number or a ULID stands for: a number is this machine's, and only some events carry it. */
+  function idsOf(reference) {
+    const number = reference.replace('#', '');
+    const numbered = events.filter(({ message_id }) => String(message_id) === number);
+    return new Set([reference.toUpperCase(), ...numbered.flatMap(({ id }) => (id === undefined ? [] : [id]))]);
+  }
+
   function filter() {
     const wanted = new FormData(form);
-    const text = String(wanted.get('text')).toLowerCase();
+    const given = (name) => String(wanted.get(name) ?? '').trim();
+    const text = given('text').toLowerCase();
+    const since = given('since') === '' ? -Infinity : Date.parse(`${given('since')}Z`);
+    const until = given('until') === '' ? Infinity : Date.parse(`${given('until')}Z`);
+    const ids = given('message') === '' ? null : idsOf(given('message'));
+    const same = ['agent', 'machine', 'repo', 'event', 'type'].map((name) => [name, String(wanted.get(name))]);
+    const found = (event) =>
+      [whoOf(event), event.subject, event.commit, event.repo ?? '', ...(event.ids ?? [])].join(' ').toLowerCase();
     shown = events.filter(
       (event) =>
-        (wanted.get('machine') === '' || event.machine === wanted.get('machine')) &&
-        (wanted.get('event') === '' || event.event === wanted.get('event')) &&
-        (wanted.get('type') === '' || event.type === wanted.get('type')) &&
-        (text === '' || `${whoOf(event)} ${event.subject} ${event.commit}`.toLowerCase().includes(text)),
+        same.every(([name, value]) => value === '' || event[name] === value) &&
+        event.time >= since &&
+        event.time <= until &&
+        (ids === null || (event.ids ?? []).some((id) => ids.has(id))) &&
+        (wanted.get('unacked') === null || (event.event === 'send' && !hasAck(event))) &&
+        (text === '' || found(event).includes(text)),
     );
     document.getElementById('count').textContent = `${shown.length} of ${events.length} events`;
-    list.scrollTop = 0;
     drawList();
     drawTimeline();
   }
-  for (const name of ['machine', 'event', 'type']) {
-    const values = [...new Set(events.map((event) => event[name]).filter((value) => value !== undefined))].sort();
-    for (const value of values) form.elements[name].append(new Option(value, value));
-  }
-  form.addEventListener('input', filter);
+  form.addEventListener('input', () => {
+    list.scrollTop = 0;
+    filter();
+  });
   form.addEventListener('submit', (submitted) => submitted.preventDefault());
   list.addEventListener('scroll', () => drawList());
   window.addEventListener('resize', filter);
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawTimeline);
-  window.addEventListener('beforeprint', () => drawList(true));
-  window.addEventListener('afterprint', () => drawList());
+  window.addEventListener('beforeprint', () => {
+    drawList(true);
+    drawTimeline();
+  });
+  window.addEventListener('afterprint', () => {
+    drawList();
+    drawTimeline();
+  });
+  // The live page's: it has the same data again whenever something happened.
+  document.addEventListener('audit-data', (given) => {
+    take(given.detail);
+    filter();
+  });
+  take(JSON.parse(document.getElementById('data').textContent));
   filter();
 })();

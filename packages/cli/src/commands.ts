@@ -31,6 +31,7 @@ import { registerSetup } from './commands/setup.js';
 import { registerStatus } from './commands/status.js';
 import { registerSync } from './commands/sync.js';
 import { registerTrace } from './commands/trace.js';
+import { registerUi } from './commands/ui.js';
 import { registerUnfreeze } from './commands/unfreeze.js';
 import { registerUnsend } from './commands/unsend.js';
 import { registerWatch } from './commands/watch.js';
@@ -62,7 +63,7 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
   },
   {
     heading: 'Audit and merges:',
-    register: [registerLog, registerTrace, registerFreeze, registerUnfreeze, registerGuard],
+    register: [registerLog, registerTrace, registerUi, registerFreeze, registerUnfreeze, registerGuard],
   },
   { heading: 'More:', register: [registerMcp, registerSetup, registerHook, registerDemo, registerCompletion] },
 ];

@@ -39,6 +39,12 @@ export interface OpenMesh {
   /** Takes in a git bundle with the checks of a fetch. */
   importBundle(options: ImportOptions): Promise<ImportResult>;
   newConnection(options: { resident: boolean }): Connection;
+  /**
+   * Calls `listener` soon after anything that the use cases tell of may have changed in the store, by whichever process:
+   * branches, the journal, the state of the remotes. May call without a change; one call stands for a burst of them.
+   * Presence and freezes that end by the clock alone are no change. Closed with the mesh at the latest.
+   */
+  onChange(listener: () => void): { close(): void };
   /** Stops the worker, releases everything. Safe to call twice. */
   close(): Promise<void>;
 }

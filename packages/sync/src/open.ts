@@ -15,6 +15,7 @@ import { arrivalOf } from './arrival.js';
 import { sweepLeftovers } from './sweep-leftovers.js';
 import { wholeHistory } from './whole-history.js';
 import { Wake } from './wake.js';
+import { storeWatch } from './store-watch.js';
 import { within } from './within.js';
 import { Worker } from './worker.js';
 import { readWorker } from './worker-file.js';
@@ -106,6 +107,7 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
     exportBundle: (wanted) => exportBundle(mesh, wanted),
     importBundle: (wanted) => importBundle({ mesh, states, onJournaled }, wanted),
     newConnection: ({ resident }): Connection => ({ owner: resident ? identity : null, agents: new Set() }),
+    onChange: (listener) => storeWatch({ store, closed: closed.signal, onChange: listener, logger }),
     close: async () => {
       closed.abort();
       await worker.stop();

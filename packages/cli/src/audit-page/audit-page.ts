@@ -3,8 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { MeshError } from '@git-mesh/core';
 import { plainLine } from '../plain-text.js';
 import type { AuditData } from './audit-data.js';
+import { escaped, timelineParts } from './page-parts.js';
 
-const asset = (name: string): Promise<string> => readFile(new URL(`../../assets/${name}`, import.meta.url), 'utf8');
+/** @throws where the package lacks it. */
+export const asset = (name: string): Promise<string> =>
+  readFile(new URL(`../../assets/${name}`, import.meta.url), 'utf8');
 
 /**
  * The audit log as one page that needs nothing else: no network, no script but its own, whose hash its policy names.
@@ -38,18 +41,7 @@ export async function auditPage(
 </header>
 <main>
 <noscript><p class="empty">This page draws its events with a script of its own. Without one: git mesh log shows them.</p></noscript>
-<form id="filters">
-<label>Search<input name="text" type="search" autocomplete="off"></label>
-<label>Machine<select name="machine"><option value="">all</option></select></label>
-<label>Event<select name="event"><option value="">all</option></select></label>
-<label>Type<select name="type"><option value="">all</option></select></label>
-</form>
-<figure>
-<canvas id="timeline" role="img" aria-label="A lane for each machine, its events by time, lines from messages to their acknowledgements"></canvas>
-<figcaption><span class="key send">message</span><span class="key ack">acknowledged</span><span class="key end">ended</span><span class="key freeze">freeze</span></figcaption>
-</figure>
-<div id="detail" hidden></div>
-<div id="list" tabindex="0" aria-label="Events, newest first"></div>
+${timelineParts}
 </main>
 <script type="application/json" id="data">${embedded(data)}</script>
 <script>${script}</script>
@@ -70,13 +62,3 @@ function embedded(data: AuditData): string {
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (c) => entities[c] ?? c);

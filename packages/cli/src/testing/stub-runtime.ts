@@ -133,6 +133,7 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
     exportBundle: (wanted) => useCase('exportBundle')(wanted) as Promise<ExportResult>,
     importBundle: (wanted) => useCase('importBundle')(wanted) as Promise<ImportResult>,
     newConnection: () => connection,
+    onChange: () => ({ close: () => undefined }),
     close: () => {
       note('close');
       return Promise.resolve();

@@ -78,6 +78,7 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
     exportBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, left_out: [] }),
     importBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, arrived: 0, rejected: [] }),
     newConnection: () => connection,
+    onChange: () => ({ close: () => undefined }),
     close: () => {
       log.push({ name: 'close' });
       return Promise.resolve();
