@@ -1,6 +1,6 @@
 import { MeshError, charterRef } from '@git-mesh/core';
 import type { Store } from '@git-mesh/core';
-import { createBranches, discover, meshPrefix } from './membership.js';
+import { createBranches, discover, meshPrefix, refInTheWay } from './membership.js';
 import { plainMessage } from './redact.js';
 import type { SetupRemote } from './remotes.js';
 import { ownCharter } from './standing-store.js';
@@ -36,8 +36,9 @@ export async function pushFounding(store: Store, remote: SetupRemote): Promise<F
     if (refused === undefined) return there.refs.size === 0 ? { kind: 'done' } : await whatBecame(store, remote, null);
     failure = new MeshError(
       'push_refused',
-      `${remote.shown} refused ${refused.ref}: ${refused.reason ?? 'no reason given'}. Founding a mesh needs the right to ` +
-        'create branches there',
+      `${remote.shown} refused ${refused.ref}: ${refused.reason ?? 'no reason given'}. ` +
+        (refInTheWay(remote.shown, there, store.config.ref_prefix) ??
+          'Founding a mesh needs the right to create branches there'),
     );
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;

@@ -1,4 +1,7 @@
+import { silentLogger } from '@git-mesh/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { initMesh } from './init.js';
+import { joinMesh } from './join.js';
 import { Peer, remoteMesh, settle } from './testing/remote-mesh.js';
 import type { RemoteMesh } from './testing/remote-mesh.js';
 
@@ -72,4 +75,17 @@ test('refs of no meaning under the prefix are a notice of doctor, counted, visib
   expect(notices).toMatchObject([{ kind: 'odd_refs', message: expect.stringContaining('6 refs') as string }]);
   expect(notices?.[0]?.message).toContain('b\\u202eidi');
   expect(notices?.[0]?.message).not.toContain('\u202e');
+});
+
+test('who founds or joins where a ref has the place of all branches is told so, and how to go on', async () => {
+  const hub = mesh.git.bare('blocked.git');
+  mesh.git.setRef(hub, 'refs/heads/mesh' as never, mesh.git.commit(hub, 'theirs'));
+  const set = { env: process.env, logger: silentLogger, hostname: 'x', machine: 'x', dir: mesh.git.path('x') };
+  const words = /refs\/heads\/mesh stands there in the way .*--delete refs\/heads\/mesh/;
+  await expect(joinMesh({ ...set, url: hub })).rejects.toMatchObject({
+    message: expect.stringMatching(words) as string,
+  });
+  await expect(initMesh({ ...set, remote: hub })).rejects.toMatchObject({
+    message: expect.stringMatching(words) as string,
+  });
 });

@@ -1,17 +1,10 @@
-import {
-  Branches,
-  MeshError,
-  Store,
-  charterConflicts,
-  checkMachineTexts,
-  parseHandle,
-  shellWord,
-} from '@git-mesh/core';
+import { MeshError, Store, checkMachineTexts, parseHandle, shellWord } from '@git-mesh/core';
 import type { InviteCode, MembershipResult } from '@git-mesh/core';
 import { joinedResult } from './admission-notice.js';
 import { announce, readOnlyWarning } from './announce.js';
 import { bundlePath } from './bundle/bundle-file.js';
 import { joinFromBundle } from './bundle/join.js';
+import { charterWarning } from './charter-warning.js';
 import type { JoinOptions } from './contract.js';
 import { diskError, firstRound } from './first-round.js';
 import { givenKey, withWarning } from './given-key.js';
@@ -82,7 +75,7 @@ export async function joinAnew(
     options.onProgress?.(`looking at ${remote.shown}`);
     const there = await discover(remote.transport, remote.shown);
     const prefix = meshPrefix(there);
-    if (prefix === null) throw noMeshThere(remote.shown);
+    if (prefix === null) throw noMeshThere(remote.shown, there);
     if (wanted !== null) requireSame(remote, { asked: wanted.prefix, found: prefix, what: 'branches under' });
     const config = configToJoin(options, { there, prefix, remote: remote.url });
     const { handle } = config;
@@ -118,18 +111,13 @@ export async function joinAnew(
     }
     const made = `this machine joined the mesh ${store.config.mesh.name} as ${handle}, with its store at ${store.dir}`;
     await firstRound(options, made);
-    const warning = await warningOf(store, announced.kind === 'done' ? undefined : readOnlyWarning(store, announced));
+    const warning = await charterWarning(
+      store,
+      announced.kind === 'done' ? undefined : readOnlyWarning(store, announced),
+    );
     const result = await withInvitation(store, joinedResult(store, announced.kind === 'done', { warning, invitation }));
     return withWarning(result, given);
   }
-}
-
-/** A newcomer has nothing but the repository to go by: where its machines disagree on the charter, it hears so first. */
-async function warningOf(store: Store, other: string | undefined): Promise<string | undefined> {
-  const problems = await charterConflicts(store, new Branches(store));
-  const told = problems.map(({ message, fix }) => `Careful: ${message}. Before you trust it, ${fix ?? ''}.`);
-  const all = [...told, ...(other === undefined ? [] : [other])];
-  return all.length === 0 ? undefined : all.join(' ');
 }
 
 function requireSame(

@@ -53,7 +53,28 @@ export function meshPrefix({ refs }: Pick<Advertisement, 'refs'>): string | null
   return charter === undefined ? null : parseRefPrefix(charter.slice(0, -'_charter'.length));
 }
 
-export function noMeshThere(shown: string): MeshError {
+/**
+ * The ref that git takes for the folder of the mesh's branches, where there is one: no branch can be made beside it. Says
+ * what to do.
+ */
+export function refInTheWay(
+  shown: string,
+  { refs }: Pick<Advertisement, 'refs'>,
+  prefix: string = defaultRefPrefix,
+): string | null {
+  const above = [...refs.keys()].find((ref) => prefix.startsWith(`${ref}/`));
+  if (above === undefined) return null;
+  return (
+    `${above} stands there in the way of every branch ${prefix}… (to git one is the folder of the other, and it keeps no ` +
+    `two such refs). Have it renamed or deleted there (git push ${shellWord(shown)} --delete ${above}), or give the mesh another place with --ref-prefix`
+  );
+}
+
+export function noMeshThere(shown: string, there: Pick<Advertisement, 'refs'>): MeshError {
+  const inTheWay = refInTheWay(shown, there);
+  if (inTheWay !== null) {
+    return new MeshError('not_found', `There is no mesh at ${shown} (no branch _charter), and ${inTheWay}.`);
+  }
   return new MeshError(
     'not_found',
     `There is no mesh at ${shown} (no branch _charter): found one with \`git mesh init --remote ${shellWord(shown)}\`.`,

@@ -139,6 +139,10 @@ test('without an invitation, a newcomer under such a charter hears from the mach
   onRemote('update-ref', ref, await ownFounding());
   const { warning } = await joinMesh({ ...setup('laptop'), url: remote });
   expect(warning).toContain('Careful: desk joined by another charter');
+  const bundle = git.path('rival.bundle');
+  onRemote('bundle', 'create', '-q', bundle, ref, 'refs/heads/mesh/desk');
+  const carried = await joinMesh({ ...setup('tower'), url: bundle });
+  expect(carried.warning).toContain('Careful: desk joined by another charter');
   const laptop = await Peer.open(git, git.path('laptop'));
   const told = (await laptop.api.doctor()).problems.find(({ kind }) => kind === 'charter_conflict');
   expect(told?.message).toContain(founded.slice(0, 10));

@@ -23,7 +23,7 @@ export async function rejoin(
 ): Promise<MembershipResult> {
   options.onProgress?.(`looking at ${remote.shown}`);
   const { refs } = await discover(remote.transport, remote.shown);
-  if (meshPrefix({ refs }) === null) throw noMeshThere(remote.shown);
+  if (meshPrefix({ refs }) === null) throw noMeshThere(remote.shown, { refs });
   if (refs.get(charterRef(store.config.ref_prefix)) !== (await ownCharter(store))) {
     throw meshExists(
       `${standing(store)}, and ${remote.shown} is another mesh: give another --dir to join that one too.`,

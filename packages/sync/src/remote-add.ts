@@ -43,9 +43,10 @@ export async function addRemote(options: AddRemoteOptions): Promise<RemoteAddedR
     const mesh = await openMesh(options);
     try {
       await mesh.syncNow({ remotes: [name] });
-      const { remotes } = await mesh.api.status();
+      const { remotes, problems: all } = await mesh.api.status();
+      const problems = all.filter(({ kind, message }) => told.has(kind) && message.includes(` remote ${name} `));
       const added = remotes.find((each) => each.name === name);
-      return { name, url: remote.shown, found, writable: added?.state === 'ok', remotes };
+      return { name, url: remote.shown, found, writable: added?.state === 'ok', remotes, problems };
     } finally {
       await mesh.close();
     }
@@ -53,6 +54,9 @@ export async function addRemote(options: AddRemoteOptions): Promise<RemoteAddedR
     await remote.dispose();
   }
 }
+
+/** What whoever adds a remote should hear of it at once. */
+const told: ReadonlySet<string> = new Set(['charter_changed', 'ref_blocked']);
 
 function refuseTwice({ remotes }: StoreConfig, name: string, url: string): void {
   const named = remotes.find((remote) => sameRemoteName(remote.name, name));

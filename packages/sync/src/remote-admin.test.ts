@@ -202,3 +202,15 @@ test('a worker takes remotes up and lets them go without being started again', a
   expect(tipAt(hub, 'studio')).toBe(before);
   expect(existsSync(join(studio.store.dir, 'mesh', 'remotes', 'second.json'))).toBe(false);
 });
+
+test('a repository whose charter somebody changed is added, and told of at once', async () => {
+  const hub = mesh.git.bare('second.git');
+  await add('second', hub);
+  await remove('second');
+  const identity = ['-c', 'user.name=x', '-c', 'user.email=x@y', '-C', hub];
+  const charter = 'refs/heads/mesh/_charter';
+  const later = mesh.git.git([...identity, 'commit-tree', `${charter}^{tree}`, '-m', 'x', '-p', charter]);
+  mesh.git.git(['-C', hub, 'update-ref', charter, later]);
+  const { found, problems } = await add('other', hub);
+  expect([found, problems.map(({ kind }) => kind)]).toEqual(['mesh', ['charter_changed']]);
+});

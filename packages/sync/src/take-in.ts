@@ -32,7 +32,7 @@ export async function takeIn(
   const { signal, done } = deadlineSignal(longestMs);
   try {
     const tip = options.there.refs.get(charterRef(store.config.ref_prefix));
-    if (tip === undefined) throw noMeshThere(remote.shown);
+    if (tip === undefined) throw noMeshThere(remote.shown, options.there);
     options.onProgress?.('fetching the mesh');
     const transport = watchedTransport(remote.transport, { idleMs, onProgress: options.onProgress });
     options.accept(await fetchCharter(store, transport, tip, signal), tip);

@@ -1,4 +1,5 @@
 import type { Problem, WentBack } from '@git-mesh/core';
+import { charterHandle } from './charter-check.js';
 
 /** So many at once are no attack on one of them: the repository as a whole was put back. */
 const manyBranches = 3;
@@ -7,8 +8,13 @@ const short = (oid: string): string => oid.slice(0, 10);
 /** What went back at a remote, for a person: one problem for a whole repository, else one a branch. */
 export function wentBackProblems(remote: string, events: readonly WentBack[], own: string): Problem[] {
   return events.flatMap((event) =>
-    event.reset || event.count >= manyBranches ? [whole(remote, event)] : each(remote, event, own),
+    isWhole(event) ? [whole(remote, event)] : each(remote, event, own),
   );
+}
+
+/** A repository without a charter is one that was made anew, unless all else is where it was. */
+function isWhole({ reset, count, branches }: WentBack): boolean {
+  return count >= manyBranches || (reset && branches.some(({ handle }) => handle !== charterHandle));
 }
 
 function whole(remote: string, event: WentBack): Problem {

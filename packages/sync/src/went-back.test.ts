@@ -95,3 +95,13 @@ test('a repository that was put back from a backup, or emptied, is one problem',
   expect(kinds((await desk.status()).problems).filter(([kind]) => kind !== 'remote_rewound')).toEqual([]);
   expect((await desk.status()).problems.at(-1)?.message).toContain('was emptied or made anew');
 });
+
+test('a charter that was deleted at the remote is put back, and told of', async () => {
+  const founded = onRemote('rev-parse', ref('_charter'));
+  onRemote('update-ref', '-d', ref('_charter'));
+  await laptop.sync();
+  expect(onRemote('rev-parse', ref('_charter'))).toBe(founded);
+  const { problems } = await laptop.status();
+  expect(kinds(problems)).toEqual([['branch_rewound', '_charter']]);
+  expect(problems[0]?.message).toContain('was deleted');
+});

@@ -1,6 +1,17 @@
-import { branchRef, cutOf, fromIso, handleOfRef, isAncestor, remoteRef, remoteRefPrefix, toIso } from '@git-mesh/core';
+import {
+  branchRef,
+  charterRef,
+  cutOf,
+  fromIso,
+  handleOfRef,
+  isAncestor,
+  remoteRef,
+  remoteRefPrefix,
+  toIso,
+} from '@git-mesh/core';
 import type { Handle, MeshContext, Objects, Oid, RefName, WentBack } from '@git-mesh/core';
 import { inGroups } from './accept.js';
+import { charterHandle } from './charter-check.js';
 import { moveRef } from './move-ref.js';
 import { readableCommit } from './readable-commit.js';
 import type { RoundContext } from './remote-context.js';
@@ -26,6 +37,8 @@ export async function lastSeen({ mesh, remote }: RoundContext): Promise<Readonly
   for (const { ref, oid } of await refs.list(prefix)) {
     const handle = handleOfRef(prefix, ref);
     if (handle !== null) seen.set(handle, oid);
+    // It is put back like a branch where somebody deletes it; another one in its place is judged by itself.
+    else if (ref === charterRef(prefix)) seen.set(charterHandle, oid);
   }
   const pushed = (await journal.view()).pushed.findLast((line) => line.remote === remote.name);
   seen.delete(config.handle);

@@ -21,9 +21,12 @@ export const remoteAddedView: Render<RemoteAddedResult> = (result, { style, visi
   return {
     text: `Added the remote ${style.bold(result.name)} ${visible(result.url, 500)} (${had[result.found]}).`,
     kind: 'confirmation',
-    warnings: result.writable
-      ? []
-      : [`nothing of this machine is there yet${why}. It is tried again; see git-mesh remote list`],
+    warnings: [
+      ...(result.writable
+        ? []
+        : [`nothing of this machine is there yet${why}. It is tried again; see git-mesh remote list`]),
+      ...result.problems.map(({ message }) => visible(message, 2_000)),
+    ],
   };
 };
 

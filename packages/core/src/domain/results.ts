@@ -205,6 +205,8 @@ export interface RemoteAddedResult extends RemotesResult {
   found: 'mesh' | 'empty' | 'repository';
   /** False where the first exchange with it did not succeed, or it takes no push. */
   writable: boolean;
+  /** What was found wrong with what is there. */
+  problems: Problem[];
 }
 export interface RemoteRemovedResult extends RemotesResult {
   name: string;

@@ -1,5 +1,6 @@
 import { MeshError, Store, charterRef, readFounding, remoteRef } from '@git-mesh/core';
 import type { MembershipResult, Oid, RefName } from '@git-mesh/core';
+import { charterWarning } from '../charter-warning.js';
 import type { JoinOptions } from '../contract.js';
 import { firstRound } from '../first-round.js';
 import { givenKey, withWarning } from '../given-key.js';
@@ -35,7 +36,7 @@ export async function joinFromBundle(options: JoinOptions, file: string): Promis
     throw about(file, error);
   }
   await firstRound(options);
-  return withWarning(membershipResult(store, false), given);
+  return withWarning(membershipResult(store, false, await charterWarning(store)), given);
 }
 
 async function found(options: JoinOptions, reader: BundleReader, { key }: GivenKey): Promise<Store> {
