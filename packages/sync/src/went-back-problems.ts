@@ -7,9 +7,7 @@ const short = (oid: string): string => oid.slice(0, 10);
 
 /** What went back at a remote, for a person: one problem for a whole repository, else one a branch. */
 export function wentBackProblems(remote: string, events: readonly WentBack[], own: string): Problem[] {
-  return events.flatMap((event) =>
-    isWhole(event) ? [whole(remote, event)] : each(remote, event, own),
-  );
+  return events.flatMap((event) => (isWhole(event) ? [whole(remote, event)] : each(remote, event, own)));
 }
 
 /** A repository without a charter is one that was made anew, unless all else is where it was. */
