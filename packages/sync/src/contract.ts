@@ -6,6 +6,7 @@ import type {
   Logger,
   MembershipResult,
   MeshApi,
+  OutlinedMessage,
   ReclaimResult,
   RemoteAddedResult,
   RemoteRemovedResult,
@@ -39,6 +40,13 @@ export interface OpenMesh {
   /** Takes in a git bundle with the checks of a fetch. */
   importBundle(options: ImportOptions): Promise<ImportResult>;
   newConnection(options: { resident: boolean }): Connection;
+  /** Calls back shortly after anything that a reader could see changed in the store, whoever changed it. */
+  onChange(listener: () => void): { close(): void };
+  /**
+   * Which messages an agent's inbox would show; null where it is not checked in. Unlike agent_inbox it renews nothing.
+   * @throws MeshError `invalid_argument`
+   */
+  inboxOutline(agentId: string): Promise<readonly OutlinedMessage[] | null>;
   /** Stops the worker, releases everything. Safe to call twice. */
   close(): Promise<void>;
 }
