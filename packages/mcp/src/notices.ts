@@ -5,7 +5,7 @@ import { ChangeLooks } from './change-looks.js';
 import type { MeshUse } from './mesh-session.js';
 import { RateLimit } from './rate-limit.js';
 
-const gapMs = 2_000;
+const gapMs = 1_000;
 /** So many a minute; what is more is counted. */
 const perMinute = 10;
 const maxLength = 500;
@@ -87,7 +87,11 @@ export class Notices {
     this.#watch = mesh.onChange(() => {
       this.#looks.changed();
     });
-    this.#looks.changed();
+    try {
+      await this.#look();
+    } catch (error) {
+      this.#options.logger.debug(`a look for notices failed: ${String(error)}`);
+    }
   }
 
   async #look(): Promise<null> {

@@ -62,7 +62,7 @@ export class HttpSessions {
       const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
         sessionIdGenerator: () => randomUUID(),
         onsessioninitialized: (id) => {
-          this.#byId.set(id, session);
+          this.add(id, session);
         },
         onsessionclosed: (id) => {
           this.end(id);
@@ -75,6 +75,11 @@ export class HttpSessions {
     } finally {
       this.#coming -= 1;
     }
+  }
+
+  /** From here on it is found by its id. */
+  add(id: string, session: HttpSession): void {
+    this.#byId.set(id, session);
   }
 
   end(id: string): void {
