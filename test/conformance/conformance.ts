@@ -51,7 +51,11 @@ async function serve(token: string): Promise<{ port: number; end: () => Promise<
     env: { ...env, GIT_MESH_HTTP_TOKEN: token },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const gone = new Promise<void>((resolve) =>
+    child.once('exit', () => {
+      resolve();
+    }),
+  );
   const port = await new Promise<number>((resolve, reject) => {
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -81,7 +85,11 @@ async function run(): Promise<number> {
     const args = ['server', '--url', `http://127.0.0.1:${proxy.port}/mcp`, ...process.argv.slice(2)];
     if (existsSync(expectedFailures)) args.push('--expected-failures', expectedFailures);
     const child = spawn(node, [script, ...args], { cwd: root, env, stdio: 'inherit' });
-    return await new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+    return await new Promise((resolve) =>
+      child.once('exit', (code) => {
+        resolve(code ?? 1);
+      }),
+    );
   } finally {
     await proxy.close();
     await server.end();

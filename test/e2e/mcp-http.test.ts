@@ -22,8 +22,7 @@ async function serve(machine: Machine) {
       requestInit: { headers: { authorization: `Bearer ${token}` } },
     });
     onTestFinished(() => client.close());
-    // The SDK's class declares its session id as possibly undefined, which its interface does not under exact optional types.
-    await client.connect(transport as Parameters<Client['connect']>[0]);
+    await client.connect(transport);
     await client.listTools();
     return client;
   };

@@ -81,9 +81,9 @@ export class Notices {
   }
 
   async #begin(): Promise<void> {
-    if (this.#level === null || !this.#isOpen || this.#watch !== null || this.#closed) return;
+    if (this.#level === null || !this.#isOpen || this.#isSettled()) return;
     const { mesh } = await this.#options.session.use();
-    if (this.#watch !== null || this.#closed) return;
+    if (this.#isSettled()) return;
     this.#watch = mesh.onChange(() => {
       this.#looks.changed();
     });
@@ -92,6 +92,11 @@ export class Notices {
     } catch (error) {
       this.#options.logger.debug(`a look for notices failed: ${String(error)}`);
     }
+  }
+
+  /** A method, since it may change during any await, which the compiler would not believe of a field. */
+  #isSettled(): boolean {
+    return this.#watch !== null || this.#closed;
   }
 
   async #look(): Promise<null> {
@@ -114,7 +119,7 @@ export class Notices {
 }
 
 /** What is different for a person. Error texts are the tools' to give: a notice names the kind, which does not vary by the try. */
-export function newsBetween(before: StatusResult, now: StatusResult): Notice[] {
+function newsBetween(before: StatusResult, now: StatusResult): Notice[] {
   const news: Notice[] = [];
   for (const { name, error } of now.remotes) {
     const was = before.remotes.find((remote) => remote.name === name)?.error?.name ?? null;

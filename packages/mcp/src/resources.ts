@@ -91,13 +91,13 @@ type Ask = (tool: MeshTool, args: object) => Promise<Record<string, unknown>>;
 async function contentOf(resource: MeshResource, ask: Ask): Promise<object> {
   switch (resource.kind) {
     case 'agents':
-      return ask(agentsList as MeshTool, {});
+      return ask(agentsList, {});
     case 'freezes': {
-      const { machine, freezes, sync } = await ask(agentsList as MeshTool, {});
+      const { machine, freezes, sync } = await ask(agentsList, {});
       return { machine, freezes, sync };
     }
     case 'inbox':
-      return ask(agentInbox as MeshTool, { agent_id: resource.agentId });
+      return ask(agentInbox, { agent_id: resource.agentId });
   }
 }
 

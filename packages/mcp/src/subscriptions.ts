@@ -61,16 +61,28 @@ export class Subscriptions {
     }
     const { mesh } = await this.#options.session.use();
     if (this.#closed) throw new MeshError('cancelled', 'the connection is closing, nothing was subscribed');
-    this.#watch ??= mesh.onChange(() => {
-      this.#looks.changed();
-    });
+    this.#watchChanges(mesh);
     const { facts } = await sight(mesh, resource);
     if (!this.#seen.has(uri)) this.#seen.set(uri, { resource, facts });
+    // The last of the others may have been taken back meanwhile.
+    this.#watchChanges(mesh);
+    if (this.#hasClosed()) await this.close();
+  }
+
+  #watchChanges(mesh: OpenMesh): void {
+    if (this.#watch !== null) return;
+    this.#watch = mesh.onChange(() => {
+      this.#looks.changed();
+    });
     this.#late ??= setTimeout(() => {
       this.#late = null;
       this.#looks.changed();
     }, secondLookMs).unref();
-    if (this.#closed) await this.close();
+  }
+
+  /** A method, since it may change during any await, which the compiler would not believe of a field. */
+  #hasClosed(): boolean {
+    return this.#closed;
   }
 
   remove(uri: string): void {

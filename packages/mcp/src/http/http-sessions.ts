@@ -1,5 +1,4 @@
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
 import type { ClientConnection } from '../connect-client.js';
@@ -69,8 +68,7 @@ export class HttpSessions {
         },
       });
       const session: HttpSession = { transport, client, texts, open: 0, lastAt: this.#now() };
-      // The SDK's class declares its handlers as possibly undefined, which its interface does not under exact optional types.
-      await client.server.connect(transport as Transport);
+      await client.server.connect(transport);
       return session;
     } finally {
       this.#coming -= 1;

@@ -39,8 +39,7 @@ async function serve(watched: WatchedMesh = watchedMesh()) {
       requestInit: { headers: { authorization: `Bearer ${token}` } },
     });
     ends.push(() => client.close());
-    // The SDK's class declares its session id as possibly undefined, which its interface does not under exact optional types.
-    await client.connect(transport as Parameters<Client['connect']>[0]);
+    await client.connect(transport);
     return { client, transport };
   };
   return { serving, connect, opened: () => opened, ...watched };

@@ -4,9 +4,9 @@ import { stubMesh, type StubMesh } from './stub-mesh.js';
 export interface WatchedMesh {
   mesh: StubMesh;
   /** Something in the store changed. */
-  change(): void;
+  change: () => void;
   /** How many listeners there are. */
-  watching(): number;
+  watching: () => number;
   inboxes: Map<string, readonly OutlinedMessage[]>;
 }
 
