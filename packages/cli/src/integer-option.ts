@@ -13,3 +13,10 @@ export function wholeNumber(text: string): number {
 export function collected(value: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), value];
 }
+
+/** A TCP port; 0 stands for any that is free. */
+export function portNumber(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 0 || value > 65_535) throw new InvalidArgumentError('Expected a port, 0 to 65535.');
+  return value;
+}

@@ -144,6 +144,8 @@ describe('a wrong command line', () => {
     [['ack', 'a', '99999999999999999999'], 'too large'],
     [['init', '--policy', 'closed'], 'open, roster'],
     [['completion', 'tcsh'], 'bash'],
+    [['mcp', '--http', 'x'], 'a whole number'],
+    [['mcp', '--http', '65536'], 'a port, 0 to 65535'],
     [['status', '--quiet', '--verbose'], '--verbose'],
   ];
   it.each(wrong)('%j exits 2 and says %j', async (argv, part) => {

@@ -13,13 +13,19 @@ export interface MeshSessionOptions {
   openMesh: OpenMeshFunction;
 }
 
+/** The mesh as one client's connection uses it. */
+export interface MeshUse {
+  /** @throws MeshError as {@link MeshSession.use} */
+  use(): Promise<OpenedMesh>;
+}
+
 /**
- * The mesh of one client's connection. Nothing is opened, locked or written before the first {@link MeshSession.use}:
+ * The mesh of one process, which opens it once for all clients that it serves. Nothing is opened, locked or written before the first {@link MeshSession.use}:
  * clients start servers only to look at their tools.
  */
 export class MeshSession {
   readonly #options: MeshSessionOptions;
-  #opening: Promise<OpenedMesh> | null = null;
+  #opening: Promise<OpenMesh> | null = null;
   #closed = false;
 
   constructor(options: MeshSessionOptions) {
@@ -31,7 +37,7 @@ export class MeshSession {
    * a mesh made in the meantime is found.
    * @throws MeshError as `openMesh` does; `cancelled` after {@link MeshSession.close}.
    */
-  async use(): Promise<OpenedMesh> {
+  async use(): Promise<OpenMesh> {
     if (this.#closed) throw new MeshError('cancelled', 'the server is shutting down, nothing was done; start it again');
     this.#opening ??= this.#open();
     const opening = this.#opening;
@@ -44,12 +50,23 @@ export class MeshSession {
     }
   }
 
-  async #open(): Promise<OpenedMesh> {
+  async #open(): Promise<OpenMesh> {
     const { openMesh, dir, env, logger } = this.#options;
     const mesh = await openMesh({ dir, env, logger });
-    const connection = mesh.newConnection({ resident: true });
     mesh.startWorker();
-    return { mesh, connection };
+    return mesh;
+  }
+
+  /** The use of it by one client, which alone knows the agents that checked in over it. */
+  connect(): MeshUse {
+    let connection: Connection | null = null;
+    return {
+      use: async () => {
+        const mesh = await this.use();
+        connection ??= mesh.newConnection({ resident: true });
+        return { mesh, connection };
+      },
+    };
   }
 
   /** Stops the worker and releases everything, also where an opening is still under way. Safe to call twice. */
@@ -63,6 +80,6 @@ export class MeshSession {
       this.#options.logger.debug(`closing: the mesh had not been opened: ${String(error)}`);
       return null;
     });
-    await opened?.mesh.close();
+    await opened?.close();
   }
 }

@@ -1,7 +1,6 @@
 import { MeshError, type MeshApi } from '@git-mesh/core';
 import { nastyLine, nastyText, textFault, withNastyText } from '@git-mesh/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { MeshSession } from './mesh-session.js';
 import * as samples from './testing/samples.js';
 import { stubSetup } from './testing/stub-setup.js';
 import { stubMesh } from './testing/stub-mesh.js';
@@ -20,7 +19,7 @@ async function called(name: string, answers: Partial<MeshApi>, args: unknown = {
     // All that a call asks of a session.
     session: {
       use: () => Promise.resolve({ mesh, connection: mesh.newConnection({ resident: true }) }),
-    } as unknown as MeshSession,
+    },
     store: nastyLine,
     env: {},
     hostname: 'here',

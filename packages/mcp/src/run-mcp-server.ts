@@ -1,8 +1,8 @@
 import type { Logger } from '@git-mesh/core';
 import type { OpenMeshFunction } from '@git-mesh/sync';
 import type { SetupFunctions } from './mesh-setup.js';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Readable, Writable } from 'node:stream';
+import { endServing } from './end-serving.js';
 import { hostProcess, type HostProcess } from './stdio.js';
 
 export interface RunMcpServerOptions {
@@ -23,11 +23,6 @@ export interface RunMcpServerOptions {
   /** The default is the real process. */
   host?: HostProcess;
 }
-
-/** From the client's going to the end of the process, however slow the mesh is to close. */
-const shutdownMs = 2000;
-/** Of that, what calls under way get to finish: what they store is durable then, and a client that only closed its end still reads the answers. */
-const lastCallsMs = 1000;
 
 /**
  * Serves one client over stdin and stdout until it is gone (stdin ends, stdout breaks) or the process is told to end;
@@ -57,27 +52,8 @@ export async function runMcpServer(options: RunMcpServerOptions): Promise<void> 
   const { serveStdio } = await import('./serve-stdio.js');
   const serving = await serveStdio({ ...options, stdout, platform: host.platform });
   const reason = await ending;
-  host.exitWithin(shutdownMs);
   logger.debug(`ending: ${reason}`);
-  // The end may be heard in the same turn as the last request, whose handling begins a few microtasks later.
-  await nextTurn();
-  await atMost(lastCallsMs, serving.endCalls());
-  // The SDK writes an answer a few microtasks after it has the result.
-  await nextTurn();
-  await flushed(stdout);
-  await serving.close();
-}
-
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  await endServing(serving, { host, flushed: () => flushed(stdout) });
 }
 
 /** Resolves once everything written so far is handed over, or cannot be any more. */

@@ -85,7 +85,7 @@ describe('a line that cannot be read', () => {
     ['calls a tool with a text', call({ name: 'agents_list', arguments: 'x' }), -32602, 7, 'got a string'],
     ['names the prototype as an argument', call({ name: 'agents_list', arguments: JSON.parse('{"__proto__":{"x":1}}') as unknown }), -32602, 7, '"__proto__" is no argument'],
     ['calls a tool that is not there', call({ name: 'agent_fly' }), -32602, 7, 'unknown tool "agent_fly"'],
-    ['asks for what is not there', line({ id: 8, method: 'resources/list' }), -32601, 8, 'Method not found'],
+    ['asks for what is not there', line({ id: 8, method: 'tasks/list' }), -32601, 8, 'Method not found'],
   ]; // prettier-ignore
   it.each(unreadable)(
     'that %s is answered, plainly, and the next one is read',

@@ -10,6 +10,7 @@ import type { OpenMeshFunction } from '@git-mesh/sync';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { afterEach, describe, expect, it } from 'vitest';
+import { noCompletion } from './completions.js';
 import { MeshSession } from './mesh-session.js';
 import { createServer } from './server.js';
 import { stubSetup } from './testing/stub-setup.js';
@@ -35,11 +36,15 @@ async function connect(openMesh: OpenMeshFunction, asked: unknown[] = []) {
   const logger = { ...silentLogger, warn: (line: string) => warnings.push(line) };
   const session = new MeshSession({ dir: '/secret/store', env: {}, logger, openMesh });
   const facts = { store: '/secret/store', env: {}, hostname: 'here', setup: stubSetup(asked) };
-  const calls = new ToolCalls({ ...facts, session, logger, now: () => samples.nowMs });
+  const calls = new ToolCalls({ ...facts, session: session.connect(), logger, now: () => samples.nowMs });
   const server = createServer({
     version: '1.2.3',
     tools: meshTools('linux'),
     callTool: (tool, call) => calls.run(tool, call),
+    subscribe: () => Promise.resolve(),
+    unsubscribe: () => Promise.resolve(),
+    complete: () => Promise.resolve(noCompletion),
+    setLevel: () => Promise.resolve(),
     logger,
   });
   const client = new Client({ name: 'test', version: '1' });

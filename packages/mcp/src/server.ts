@@ -4,12 +4,18 @@ import {
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
+  SetLevelRequestSchema,
+  type LoggingLevel,
   type ProgressToken,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Logger } from '@git-mesh/core';
+import { asciiJson } from './ascii-json.js';
+import type { Completion } from './completions.js';
 import { instructions } from './instructions.js';
 import type { MeshTool } from './mesh-tool.js';
+import { handlePrompts } from './prompt-requests.js';
+import { handleResources } from './resource-requests.js';
 import type { ToolCall } from './tool-calls.js';
 import type { ToolResult } from './tool-error.js';
 
@@ -18,14 +24,15 @@ export interface MeshServerOptions {
   tools: readonly MeshTool[];
   /** Never rejects. */
   callTool: (tool: MeshTool, call: ToolCall) => Promise<ToolResult>;
+  /** Throws a MeshError where it cannot; the address has been checked. */
+  subscribe: (uri: string) => Promise<void>;
+  unsubscribe: (uri: string) => Promise<void>;
+  /** Throws a MeshError where the mesh cannot be read. */
+  complete: (argument: { name: string; value: string }) => Promise<Completion>;
+  setLevel: (level: LoggingLevel) => Promise<void>;
   /** The text of a tools/call request, where the transport has it. */
   textOf?: (id: RequestId) => string | undefined;
   logger: Logger;
-}
-
-/** Whatever it is: no character of it acts or hides. */
-function asciiJson(text: string): string {
-  return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** What is said of a tool in tools/list. */
@@ -47,11 +54,15 @@ function listed({ name, title, description, inputSchema, outputSchema, annotatio
 
 /** The protocol's side of the server, over any transport. The SDK's own schemas (zod) are not used for the tools. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- its successor wants zod schemas, ours are the exact JSON Schemas that users know
-export function createServer({ version, tools, callTool, textOf, logger }: MeshServerOptions): Server {
+export function createServer(options: MeshServerOptions): Server {
+  const { version, tools, callTool, setLevel, textOf, logger } = options;
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
   const server = new Server(
     { name: 'git-mesh', title: 'git-mesh', version },
-    { capabilities: { tools: {} }, instructions },
+    {
+      capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} },
+      instructions,
+    },
   );
   const list = tools.map(listed);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -76,6 +87,13 @@ export function createServer({ version, tools, callTool, textOf, logger }: MeshS
       signal: extra.signal,
       onProgress: token === undefined ? undefined : progressReporter(token, extra.sendNotification, logger),
     });
+  });
+  handleResources(server, options);
+  handlePrompts(server, options);
+  // The SDK's own handler would let everything through before a level is set; what is sent is decided beside the mesh.
+  server.setRequestHandler(SetLevelRequestSchema, async ({ params }) => {
+    await setLevel(params.level);
+    return {};
   });
   return server;
 }

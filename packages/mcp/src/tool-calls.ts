@@ -8,7 +8,7 @@ import {
   type CallOptions,
   type Logger,
 } from '@git-mesh/core';
-import type { MeshSession } from './mesh-session.js';
+import type { MeshUse } from './mesh-session.js';
 import type { SetupFunctions } from './mesh-setup.js';
 import type { MeshTool, TextContext } from './mesh-tool.js';
 import { noMeshAdvice } from './no-mesh.js';
@@ -26,7 +26,7 @@ export interface ToolCall {
 }
 
 export interface ToolCallsOptions {
-  session: MeshSession;
+  session: MeshUse;
   /** The store's folder, shown to its own user by agent_mesh_status. */
   store: string;
   logger: Logger;

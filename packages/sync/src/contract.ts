@@ -6,6 +6,7 @@ import type {
   Logger,
   MembershipResult,
   MeshApi,
+  OutlinedMessage,
   ReclaimResult,
   RemoteAddedResult,
   RemoteRemovedResult,
@@ -45,6 +46,11 @@ export interface OpenMesh {
    * Presence and freezes that end by the clock alone are no change. Closed with the mesh at the latest.
    */
   onChange(listener: () => void): { close(): void };
+  /**
+   * Which messages an agent's inbox would show; null where it is not checked in. Unlike agent_inbox it renews nothing.
+   * @throws MeshError `invalid_argument`
+   */
+  inboxOutline(agentId: string): Promise<readonly OutlinedMessage[] | null>;
   /** Stops the worker, releases everything. Safe to call twice. */
   close(): Promise<void>;
 }

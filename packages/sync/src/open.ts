@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Branches, Store, mendStore, meshApi, ownIdentity } from '@git-mesh/core';
+import { Branches, Store, agentKey, inboxOutline, mendStore, meshApi, ownIdentity, parseAgentId } from '@git-mesh/core';
 import type { Connection, MeshContext, Syncer } from '@git-mesh/core';
 import { exportBundle } from './bundle/export.js';
 import { importBundle } from './bundle/import.js';
@@ -12,6 +12,7 @@ import { Rounds } from './rounds.js';
 import { clock, random } from './system.js';
 import { syncFacts, syncSummary } from './sync-facts.js';
 import { arrivalOf } from './arrival.js';
+import { storeWatch } from './store-watch.js';
 import { sweepLeftovers } from './sweep-leftovers.js';
 import { wholeHistory } from './whole-history.js';
 import { Wake } from './wake.js';
@@ -107,7 +108,8 @@ export async function openMesh(options: OpenOptions): Promise<OpenMesh> {
     exportBundle: (wanted) => exportBundle(mesh, wanted),
     importBundle: (wanted) => importBundle({ mesh, states, onJournaled }, wanted),
     newConnection: ({ resident }): Connection => ({ owner: resident ? identity : null, agents: new Set() }),
-    onChange: (listener) => storeWatch({ store, closed: closed.signal, onChange: listener, logger }),
+    onChange: (listener) => storeWatch({ store, listener, closed: closed.signal, logger }),
+    inboxOutline: async (agentId) => inboxOutline(mesh, agentKey(parseAgentId(agentId))),
     close: async () => {
       closed.abort();
       await worker.stop();

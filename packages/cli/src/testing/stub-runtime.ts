@@ -134,6 +134,7 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
     importBundle: (wanted) => useCase('importBundle')(wanted) as Promise<ImportResult>,
     newConnection: () => connection,
     onChange: () => ({ close: () => undefined }),
+    inboxOutline: () => Promise.resolve(null),
     close: () => {
       note('close');
       return Promise.resolve();

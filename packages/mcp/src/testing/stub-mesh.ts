@@ -79,6 +79,7 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
     importBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, arrived: 0, rejected: [] }),
     newConnection: () => connection,
     onChange: () => ({ close: () => undefined }),
+    inboxOutline: () => Promise.resolve(null),
     close: () => {
       log.push({ name: 'close' });
       return Promise.resolve();
