@@ -309,7 +309,7 @@ describe('log in a store without the older history', () => {
 
 describe('remote', () => {
   const far = { name: 'far', url: 'https://h/x.git', state: 'ok', last_ok_at: null, next_try_at: null, queued: 0, error: null }; // prettier-ignore
-  const result = { name: 'far', url: 'https://h/x.git', found: 'empty', writable: true, remotes: [far] };
+  const result = { name: 'far', url: 'https://h/x.git', found: 'empty', problems: [], writable: true, remotes: [far] };
   const recorded = () => {
     const seen: object[] = [];
     const record = (options: object): Promise<never> => {

@@ -16,7 +16,6 @@ import { storeWatch } from './store-watch.js';
 import { sweepLeftovers } from './sweep-leftovers.js';
 import { wholeHistory } from './whole-history.js';
 import { Wake } from './wake.js';
-import { storeWatch } from './store-watch.js';
 import { within } from './within.js';
 import { Worker } from './worker.js';
 import { readWorker } from './worker-file.js';
