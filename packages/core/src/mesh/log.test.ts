@@ -60,3 +60,26 @@ test('a clock that was set back hides nothing of what is dated since, as far as 
   commitsDated(clock.now() - 1_800_000, 1);
   expect(await dates(since)).toEqual([]);
 });
+
+test('messages that nobody acknowledged are told from the branches, whoever sent them, and one message alone', async () => {
+  await studio.checkin('boss');
+  await laptop.checkin('qa');
+  await mesh.exchange();
+  const send = async (from: TestMachine, to: string, n: number): Promise<{ id: string; message_id: number }> =>
+    from.api.send({ to, msg_type: 'note', payload: { n } }, from.call());
+  const read = await send(studio, 'laptop', 1);
+  const unread = await send(studio, 'laptop', 2);
+  const back = await send(laptop, 'studio', 3);
+  await mesh.exchange();
+  const here = (await laptop.api.inbox({ agent_id: 'qa' }, laptop.call())).messages.find(({ id }) => id === read.id);
+  await laptop.api.ack({ agent_id: 'qa', message_ids: [here?.message_id], confirm: true }, laptop.call());
+  await mesh.exchange();
+  for (const machine of [studio, laptop]) {
+    const ids = (await log(machine, { unacked: true })).map(({ id }) => id);
+    expect([...ids].sort()).toEqual([unread.id, back.id].sort());
+    expect((await log(machine, { unacked: true, machine: 'studio' })).map(({ id }) => id)).toEqual([unread.id]);
+    expect((await log(machine, { message: read.id })).map(({ event }) => event)).toEqual(['ack', 'send']);
+  }
+  expect((await log(studio, { message: unread.message_id })).map(({ id }) => id)).toEqual([unread.id]);
+  await expect(log(studio, { message: 4_711 })).rejects.toMatchObject({ errorName: 'unknown_message' });
+});

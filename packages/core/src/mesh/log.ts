@@ -9,6 +9,7 @@ import { visibleText } from '../domain/visible-text.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import { verifySshSignature } from '../store/ssh-signature.js';
 import type { MeshContext } from './context.js';
+import { messageId } from './message-id.js';
 import { newestFirst } from './newest-first.js';
 import type { WalkOptions, Walked } from './newest-first.js';
 
@@ -31,23 +32,70 @@ interface Matching {
   entry: MessageEntry | undefined;
 }
 
+/** How far a clock that is behind may date an acknowledgement before what it acknowledges. */
+const lateAckMs = 86_400_000;
+
 async function* matching(ctx: MeshContext, input: unknown, options: WalkOptions): AsyncGenerator<Matching> {
   const wanted = parseLogInput(input, { now: ctx.clock.now() });
-  const journal = await ctx.store.journal.view();
-  const unacked = wanted.unacked ? unackedIds(ctx, journal) : null;
+  const found = wanted.unacked ? unanswered(ctx, wanted, options) : walked(ctx, wanted, options, () => undefined);
   let left = wanted.limit ?? Infinity;
-  for await (const commit of newestFirst(ctx, wanted, options)) {
+  for await (const one of found) {
+    if (one === null) continue;
+    yield one;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+/**
+ * The messages among what matches that no commit acknowledges. Who acknowledged one is on other branches than its own, and
+ * comes before it but for clocks that differ: each is held back until the walk is well past its time.
+ */
+async function* unanswered(ctx: MeshContext, wanted: LogInput, options: WalkOptions): AsyncGenerator<Matching> {
+  const answered = new Set<string>((await ctx.store.journal.view()).acked.map((ack) => ack.id));
+  let at = Infinity;
+  const held: { one: Matching; at: number }[] = [];
+  const onCommit = ({ commit, said }: Walked): void => {
+    at = commit.committer.at;
+    if (said?.event === 'ack') for (const id of said.messages) answered.add(id);
+  };
+  for await (const one of walked(ctx, wanted, options, onCommit)) {
+    if (one?.line.event === 'send' && one.line.id !== undefined) held.push({ one, at });
+    for (let [first] = held; first !== undefined && at < first.at - lateAckMs; [first] = held) {
+      held.shift();
+      if (!answered.has(first.one.line.id ?? '')) yield first.one;
+    }
+  }
+  for (const { one } of held) if (!answered.has(one.line.id ?? '')) yield one;
+}
+
+/** What matches, newest first; null for each commit that does not. `onCommit` sees every commit of every machine. */
+async function* walked(
+  ctx: MeshContext,
+  wanted: LogInput,
+  options: WalkOptions,
+  onCommit: (commit: Walked) => void,
+): AsyncGenerator<Matching | null> {
+  const journal = await ctx.store.journal.view();
+  const message = wanted.message === undefined ? undefined : await messageId(ctx, wanted.message);
+  const branches = wanted.unacked ? undefined : wanted.machine;
+  for await (const commit of newestFirst(ctx, { machine: branches, since: wanted.since }, options)) {
+    onCommit(commit);
     const { handle, said } = commit;
-    if (wanted.since !== undefined && commit.commit.committer.at < wanted.since) continue;
-    if (wanted.until !== undefined && commit.commit.committer.at > wanted.until) continue;
+    const { at } = commit.commit.committer;
+    const isWanted =
+      (wanted.machine === undefined || handle === wanted.machine) &&
+      (wanted.since === undefined || at >= wanted.since) &&
+      (wanted.until === undefined || at <= wanted.until) &&
+      (message === undefined || said?.messages.includes(message) === true);
+    if (!isWanted) {
+      yield null;
+      continue;
+    }
     const line = eventLine(commit);
     const entry = said === null ? undefined : messageOf(journal, said, handle);
     if (entry !== undefined) line.message_id = entry.n;
-    if (!matches(line, wanted, entry)) continue;
-    if (unacked !== null && (line.event !== 'send' || line.id === undefined || !unacked.has(line.id))) continue;
-    yield { line, said, entry };
-    left -= 1;
-    if (left <= 0) return;
+    yield matches(line, wanted, entry) ? { line, said, entry } : null;
   }
 }
 
@@ -89,14 +137,4 @@ function matches(line: EventLine, wanted: LogInput, entry: MessageEntry | undefi
   if (wanted.type !== undefined && line.type !== wanted.type) return false;
   if (wanted.repo !== undefined && entry?.repo !== wanted.repo) return false;
   return wanted.grep === undefined || line.subject.toLowerCase().includes(wanted.grep.toLowerCase());
-}
-
-/** Messages of this machine, or to it, that nobody they were for has acknowledged. */
-function unackedIds(ctx: MeshContext, journal: JournalView): ReadonlySet<string> {
-  const acked = new Set(journal.acked.map((ack) => ack.id));
-  return new Set(
-    journal.messages
-      .filter((entry) => entry.sender === ctx.branches.own && !acked.has(entry.id))
-      .map((entry) => entry.id),
-  );
 }

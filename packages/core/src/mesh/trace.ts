@@ -1,13 +1,14 @@
 import type { ParsedCommitMessage } from '../domain/commit-message.js';
 import { parseMessageInput } from '../domain/inputs/message-input.js';
 import type { LogInput } from '../domain/inputs.js';
-import type { Handle, Oid, Ulid } from '../domain/ids.js';
+import type { Handle, Oid } from '../domain/ids.js';
 import type { EventLine, TraceResult } from '../domain/results.js';
 import { ulidTime } from '../domain/ulid.js';
 import { MeshError } from '../errors.js';
 import { seqOf } from './ancestry.js';
 import type { MeshContext } from './context.js';
 import { eventLine } from './log.js';
+import { messageId } from './message-id.js';
 import { newestFirst } from './newest-first.js';
 import type { WalkOptions, Walked } from './newest-first.js';
 
@@ -24,7 +25,7 @@ const isSaid = (commit: Walked): commit is Said => commit.said !== null;
  * machine that covers it, acknowledgements, its end. @throws MeshError `unknown_message`
  */
 export async function trace(ctx: MeshContext, input: unknown, options: WalkOptions = {}): Promise<TraceResult> {
-  const id = await ulidOf(ctx, parseMessageInput('trace', input).id);
+  const id = await messageId(ctx, parseMessageInput('trace', input).id);
   const about: Said[] = [];
   const receipts: Said[] = [];
   const wanted: Pick<LogInput, 'machine' | 'since'> = { machine: undefined, since: ulidTime(id) - clockSlackMs };
@@ -50,15 +51,6 @@ export async function trace(ctx: MeshContext, input: unknown, options: WalkOptio
     ...delivered.map((commit) => ({ ...eventLine(commit), ...numbered })),
   ];
   return { id, events: events.reverse().sort(byPlace) };
-}
-
-async function ulidOf(ctx: MeshContext, id: Ulid | number): Promise<Ulid> {
-  if (typeof id !== 'number') return id;
-  const entry = (await ctx.store.journal.view()).byNumber(id);
-  if (entry !== undefined) return entry.id;
-  throw new MeshError('unknown_message', `This machine has no message number ${id}: take the ULID id of the message.`, {
-    data: { message_id: id },
-  });
 }
 
 /**
