@@ -5,12 +5,14 @@ import { parseArgs } from 'node:util';
 import { makeHistory } from './history.js';
 import { idleTable, measureIdle } from './idle.js';
 import type { Comparison } from './measure.js';
+import { measureMemory, memoryTable } from './memory.js';
 import { asTable, report } from './report.js';
 import { measureNoop, measureRound } from './round.js';
 import { measureSend } from './send.js';
+import { measureStart, startTable } from './start.js';
 import { measureVerify, verifyTable } from './verify.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,start,memory] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
 --dir is where the repositories are made (default: the folder for temporary files); its file system matters.
@@ -21,7 +23,7 @@ const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'send,round,noop,idle,verify' },
+    only: { type: 'string', default: 'send,round,noop,idle,verify,start,memory' },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
     dir: { type: 'string', default: tmpdir() },
@@ -36,9 +38,12 @@ function progress(line: string): void {
 
 async function run(): Promise<void> {
   const names = values.only.split(',');
-  const unknown = names.filter((name) => !isMeasure(name) && name !== 'idle' && name !== 'verify');
-  if (unknown.length > 0)
-    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, idle, verify, not ${unknown.join(', ')}`);
+  const others = ['idle', 'verify', 'start', 'memory'];
+  const unknown = names.filter((name) => !isMeasure(name) && !others.includes(name));
+  if (unknown.length > 0) {
+    const known = [...Object.keys(measures), ...others].join(', ');
+    throw new Error(`--only takes ${known}, not ${unknown.join(', ')}`);
+  }
   const root = mkdtempSync(join(values.dir, 'mesh-bench-'));
   try {
     const comparisons: Comparison[] = [];
@@ -67,6 +72,14 @@ async function run(): Promise<void> {
       progress('measuring how fast commits are checked');
       const place = mkdtempSync(join(root, 'verify-'));
       process.stdout.write(`\n${verifyTable(await measureVerify(place, 5))}`);
+    }
+    if (names.includes('start')) {
+      progress('measuring what it takes to start');
+      process.stdout.write(`\n${startTable(await measureStart(root, Number(values.runs)))}\n`);
+    }
+    if (names.includes('memory')) {
+      progress('measuring the memory of a resident server');
+      process.stdout.write(`\n${memoryTable(await measureMemory(root, 10_000, progress))}\n`);
     }
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
