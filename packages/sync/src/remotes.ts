@@ -25,7 +25,11 @@ export async function openRemotes(options: {
   if (parsed.some(({ to }) => to.kind === 'local')) await writeGitConfig({ file: globalConfig, env: options.env });
   const env = envForHosts(options.env, [...options.remotes.map(({ url }) => url), ...(options.besides ?? [])]);
   return Promise.all(
-    parsed.map(async ({ name, to }) => ({ name, url: to.url, transport: await transportFor(to, { env, globalConfig }) })),
+    parsed.map(async ({ name, to }) => ({
+      name,
+      url: to.url,
+      transport: await transportFor(to, { env, globalConfig }),
+    })),
   );
 }
 

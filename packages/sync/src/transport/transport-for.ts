@@ -3,10 +3,7 @@ import type { RemoteUrl } from '../remote-url.js';
 import type { Transport } from './port.js';
 
 /** The way to a remote; only its own kind is loaded. `globalConfig` is the file of `writeGitConfig`, for git processes on a local remote. */
-export async function transportFor(
-  remote: RemoteUrl,
-  options: { env: Env; globalConfig: string },
-): Promise<Transport> {
+export async function transportFor(remote: RemoteUrl, options: { env: Env; globalConfig: string }): Promise<Transport> {
   switch (remote.kind) {
     case 'local': {
       const { localTransport } = await import('./local.js');
