@@ -5,20 +5,23 @@ import { parseArgs } from 'node:util';
 import { makeHistory } from './history.js';
 import { idleTable, measureIdle } from './idle.js';
 import type { Comparison } from './measure.js';
+import { measureMemory, memoryTable } from './memory.js';
 import { asTable, report } from './report.js';
 import { measureNoop, measureRound } from './round.js';
 import { measureSend } from './send.js';
+import { measureStart, startTable } from './start.js';
 import { measureVerify, verifyTable } from './verify.js';
 import { measureWake, wakeTable } from './wake.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,memory] [--history 100,10000] [--runs 40]
+                    [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
 --dir is where the repositories are made (default: the folder for temporary files); its file system matters.
 `;
 
 const measures = { send: measureSend, round: measureRound, noop: measureNoop };
-const others = ['idle', 'verify', 'wake'];
+const others = ['idle', 'verify', 'wake', 'start', 'memory'];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
 
 /** Messages for each transport. */
@@ -26,7 +29,7 @@ const wakes = 50;
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'send,round,noop,idle,verify,wake' },
+    only: { type: 'string', default: 'send,round,noop,idle,verify,wake,start,memory' },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
     dir: { type: 'string', default: tmpdir() },
@@ -74,6 +77,14 @@ async function run(): Promise<void> {
       process.stdout.write(`\n${verifyTable(await measureVerify(place, 5))}`);
     }
     if (names.includes('wake')) process.stdout.write(`\n${wakeTable(await measureWake(root, wakes, progress))}\n`);
+    if (names.includes('start')) {
+      progress('measuring what it takes to start');
+      process.stdout.write(`\n${startTable(await measureStart(root, Number(values.runs)))}\n`);
+    }
+    if (names.includes('memory')) {
+      progress('measuring the memory of a resident server');
+      process.stdout.write(`\n${memoryTable(await measureMemory(root, 10_000, progress))}\n`);
+    }
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });

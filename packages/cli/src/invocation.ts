@@ -43,8 +43,7 @@ export class Invocation {
 
   /** The store's folder, whether or not there is a store yet. */
   async storeDir(): Promise<string> {
-    const { locateStore } = await this.runtime.meshAccess();
-    const { dir, source } = await locateStore({
+    const { dir, source } = await this.runtime.locateStore({
       dir: this.globals.dir,
       env: this.runtime.env,
       cwd: () => this.runtime.cwd(),

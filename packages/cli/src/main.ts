@@ -53,6 +53,7 @@ const exitCode = await runCli({
   rawStdout: () => process.stdout,
   now: () => Date.now(),
   interruption: interruptionSignal,
+  locateStore: async (wanted) => (await import('@git-mesh/sync/locate')).locateStore(wanted),
   meshAccess: loadMeshAccess,
 });
 

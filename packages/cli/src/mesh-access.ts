@@ -2,7 +2,6 @@ import type {
   AddRemoteFunction,
   InitMeshFunction,
   JoinMeshFunction,
-  LocateStoreFunction,
   OpenMeshFunction,
   ReclaimFunction,
   RemoveRemoteFunction,
@@ -13,7 +12,6 @@ export interface MeshAccess {
   openMesh: OpenMeshFunction;
   initMesh: InitMeshFunction;
   joinMesh: JoinMeshFunction;
-  locateStore: LocateStoreFunction;
   addRemote: AddRemoteFunction;
   removeRemote: RemoveRemoteFunction;
   reclaimBranch: ReclaimFunction;

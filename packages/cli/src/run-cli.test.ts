@@ -53,8 +53,8 @@ describe('the command line', () => {
       seen.push(dir);
       return Promise.resolve({ dir: '/s', source: '--dir' as const });
     };
-    await runStubbed(['--dir', '/a', 'status', '--json'], { access: { locateStore } });
-    await runStubbed(['status', '--json', '--dir', '/b'], { access: { locateStore } });
+    await runStubbed(['--dir', '/a', 'status', '--json'], { locateStore });
+    await runStubbed(['status', '--json', '--dir', '/b'], { locateStore });
     expect(seen).toEqual(['/a', '/b']);
   });
 });

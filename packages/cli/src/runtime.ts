@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { LocateStoreFunction } from '@git-mesh/sync';
 import type { MeshAccess } from './mesh-access.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -39,6 +40,8 @@ export interface Runtime {
   now(): number;
   /** Aborts at the first SIGINT, SIGTERM or SIGHUP, with its name as the reason; until it was asked for, those end the process as usual. */
   interruption(): AbortSignal;
+  /** Finds the store without loading the use cases: a server that is only looked at needs none. */
+  locateStore: LocateStoreFunction;
   /** Loads the use cases; nothing of them is loaded before. */
   meshAccess(): Promise<MeshAccess>;
 }

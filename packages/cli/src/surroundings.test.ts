@@ -16,8 +16,8 @@ describe('the surroundings', () => {
   });
 
   it('that are not needed are not asked for', async () => {
-    const { locateStore } = await import('@git-mesh/sync');
-    const options = { cwd: gone, homedir: gone, results: { status: { fine: true } }, access: { locateStore } };
+    const { locateStore } = await import('@git-mesh/sync/locate');
+    const options = { cwd: gone, homedir: gone, results: { status: { fine: true } }, locateStore };
     expect(await runStubbed(['--dir', '/a', 'status', '--json'], options)).toMatchObject({ code: 0 });
   });
 });

@@ -1,5 +1,4 @@
 export type * from './contract.js';
-export { locateStore } from './locate.js';
 export { openMesh } from './open.js';
 export { initMesh } from './init.js';
 export { joinMesh } from './join.js';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { MeshError } from '@git-mesh/core';
+import { MeshError } from '@git-mesh/core/errors';
 import type { LocateStoreFunction } from './contract.js';
 import type { Env } from './git-env.js';
 

@@ -6,7 +6,6 @@ import type { Env } from './git-env.js';
 import { refuseToStoreSecret } from './http-url.js';
 import { parseRemoteUrl, redactUrl } from './remote-url.js';
 import type { Advertisement } from './transport/port.js';
-import { readableByEveryone } from './transport/http.js';
 
 export interface Admission {
   /** The remote as it was typed; a relative path counts from the working directory. */
@@ -71,6 +70,7 @@ function isAStore(shown: string): MeshError {
 }
 
 async function refusePublic(url: string, env: Env): Promise<void> {
+  const { readableByEveryone } = await import('./transport/http.js');
   const { signal, done } = deadlineSignal(askLimitMs);
   try {
     if (!(await readableByEveryone(url, { env, signal }))) return;

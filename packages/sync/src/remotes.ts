@@ -24,7 +24,13 @@ export async function openRemotes(options: {
   // Only git processes on a local repository get it.
   if (parsed.some(({ to }) => to.kind === 'local')) await writeGitConfig({ file: globalConfig, env: options.env });
   const env = envForHosts(options.env, [...options.remotes.map(({ url }) => url), ...(options.besides ?? [])]);
-  return parsed.map(({ name, to }) => ({ name, url: to.url, transport: transportFor(to, { env, globalConfig }) }));
+  return Promise.all(
+    parsed.map(async ({ name, to }) => ({
+      name,
+      url: to.url,
+      transport: await transportFor(to, { env, globalConfig }),
+    })),
+  );
 }
 
 /** The way to a remote before there is a store. */

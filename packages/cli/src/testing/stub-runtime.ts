@@ -32,6 +32,7 @@ export interface StubOptions {
   /** stdout's disk is full. */
   stdoutFull?: boolean;
   access?: Partial<MeshAccess>;
+  locateStore?: Runtime['locateStore'];
   cwd?: () => string;
   homedir?: () => string;
   /** What the person's signals abort. */
@@ -164,6 +165,8 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
     rawStdout: () => new PassThrough(),
     now: () => stubNow,
     interruption: () => options.interruption ?? new AbortController().signal,
+    locateStore:
+      options.locateStore ?? (({ dir }) => Promise.resolve({ dir: dir ?? '/store', source: 'default' as const })),
     meshAccess: () =>
       Promise.resolve({
         openMesh: () => Promise.resolve(stubMesh(calls, options)),
@@ -173,7 +176,6 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
         removeRemote: missing,
         reclaimBranch: missing,
         redactUrl: (url) => url,
-        locateStore: ({ dir }) => Promise.resolve({ dir: dir ?? '/store', source: 'default' as const }),
         ...options.access,
       }),
   };

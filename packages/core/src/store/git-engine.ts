@@ -1,5 +1,4 @@
 import { promises } from 'node:fs';
-import * as git from 'isomorphic-git';
 import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { isObjectType } from './object-id.js';
@@ -34,6 +33,8 @@ export class GitEngine {
 
   /** Any failure is isomorphic-git's own error: a pack that went away meanwhile, a missing or a damaged object. */
   async read(oid: Oid): Promise<GitObject> {
+    // Most processes never need it, and loading it takes longer than all else that they do.
+    const git = await import('isomorphic-git');
     // The commands it recommends instead want to know the type before.
     // eslint-disable-next-line @typescript-eslint/no-deprecated
     const found = await git.readObject({

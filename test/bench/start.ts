@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { silentLogger } from '@git-mesh/core';
+import { initMesh } from '@git-mesh/sync';
+import { cleanEnvironment, type Environment, launcher } from '../environment.js';
+import { bareRemote } from '../stock-git.js';
+import { median } from './measure.js';
+import { cpuOf, ServerProcess } from './server-process.js';
+
+/** Milliseconds of one process: by the clock, and of processor time, user and system. */
+interface Cost {
+  wall: number;
+  cpu: number;
+}
+
+export interface StartCost {
+  name: string;
+  wall: number[];
+  cpu: number[];
+  /** The highest ratio to `node -e 0` that is aimed at. */
+  aim: number;
+}
+
+const bare = 'node -e 0';
+const commandAim = 1.6;
+const serverAim = 2.5;
+
+/** Bash tells what a child took to the millisecond; Node tells it only of itself. */
+const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" >/dev/null 2>&1 </dev/null';
+
+function costOf(args: readonly string[], options: { env: Environment; cwd: string }): Cost {
+  const timing = execFileSync('bash', ['-c', `{ ${script}; } 2>&1; true`, '-', process.execPath, ...args], {
+    ...options,
+    encoding: 'utf8',
+  });
+  const [wall = NaN, user = NaN, system = NaN] = timing.trim().split(' ').map(Number);
+  return { wall: wall * 1000, cpu: (user + system) * 1000 };
+}
+
+async function serverCost(options: { env: Environment; cwd: string }): Promise<Cost> {
+  const server = new ServerProcess(options);
+  const started = performance.now();
+  await server.listTools();
+  const cost = { wall: performance.now() - started, cpu: cpuOf(server.pid) };
+  await server.end();
+  return cost;
+}
+
+/** What each command takes from its start to its end, and the server to its first list of tools, in turns with Node alone. */
+export async function measureStart(dir: string, runs: number): Promise<StartCost[]> {
+  const root = mkdtempSync(join(dir, 'start-'));
+  const env = cleanEnvironment(root);
+  const place = async (handle: string, remote?: string): Promise<string> => {
+    const store = join(root, handle);
+    const membership = { dir: store, env, logger: silentLogger, hostname: handle, machine: handle };
+    await initMesh(remote === undefined ? membership : { ...membership, remote });
+    return store;
+  };
+  const alone = { cwd: root, env: { ...env, GIT_MESH_DIR: await place('alone') } };
+  const shared = { cwd: root, env: { ...env, GIT_MESH_DIR: await place('shared', bareRemote(root)) } };
+  for (const options of [alone, shared]) costOf([launcher, 'checkin', 'qa', '--ttl', '86400'], options);
+  const command = (name: string, args: readonly string[], options = alone) => ({
+    name,
+    aim: commandAim,
+    run: () => Promise.resolve(costOf([launcher, ...args], options)),
+  });
+  const measured = [
+    { name: bare, aim: 1, run: () => Promise.resolve(costOf(['-e', '0'], alone)) },
+    command('git mesh --version', ['--version']),
+    command('git mesh --help', ['--help']),
+    command('git mesh inbox', ['inbox', 'qa']),
+    command('git mesh inbox, with a remote at a path', ['inbox', 'qa'], shared),
+    command('git mesh guard', ['guard']),
+    command('git mesh hook', ['hook', 'claude-code', 'Stop']),
+    { name: 'MCP server to its first tools/list', aim: serverAim, run: () => serverCost(alone) },
+  ];
+  const costs: StartCost[] = measured.map(({ name, aim }) => ({ name, aim, wall: [], cpu: [] }));
+  for (let n = -1; n < runs; n++) {
+    for (const [at, { run }] of measured.entries()) {
+      const { wall, cpu } = await run();
+      // The first turn only fills the caches of the disk.
+      if (n < 0) continue;
+      costs[at]?.wall.push(wall);
+      costs[at]?.cpu.push(cpu);
+    }
+  }
+  return costs;
+}
+
+/** The costs as a Markdown table. */
+export function startTable(costs: readonly StartCost[]): string {
+  const node = costs.find(({ name }) => name === bare);
+  if (node === undefined) throw new Error(`${bare} was not measured`);
+  const rows = costs.map(({ name, wall, cpu, aim }) => {
+    const ratios = [median(wall) / median(node.wall), median(cpu) / median(node.cpu)];
+    const met = ratios.every((ratio) => ratio <= aim);
+    const times = [wall, cpu].map((values) => `${Math.round(median(values))} ms`);
+    const verdict = name === bare ? '' : `≤ ${aim}: ${met ? 'met' : 'missed'}`;
+    return [name, String(wall.length), ...times, ...ratios.map((ratio) => ratio.toFixed(2)), verdict];
+  });
+  const head = ['what', 'runs', 'wall', 'processor', 'wall ratio', 'processor ratio', 'aim'];
+  const under = ['---', '---:', '---:', '---:', '---:', '---:', '---'];
+  return [head, under, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

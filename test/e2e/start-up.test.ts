@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { launcher, workspaceRoot } from '../environment.js';
+import { solo } from '../machines.js';
+import { scratch } from '../scratch.js';
+
+const cli = join(workspaceRoot, 'packages/cli');
+
+/** The source files of each file of the bundle, by its path from the package's folder. */
+function bundled(): Record<string, { inputs: Record<string, unknown> }> {
+  const contents = join(cli, 'bundle/contents.json');
+  return existsSync(contents)
+    ? (JSON.parse(readFileSync(contents, 'utf8')) as Record<string, { inputs: Record<string, unknown> }>)
+    : {};
+}
+
+/** Every module of ours and of other packages that one command loads, as the engine itself reports them. */
+function loadedBy(env: Record<string, string>, args: readonly string[]): string[] {
+  const folder = scratch();
+  const { error } = spawnSync(process.execPath, [launcher, ...args], {
+    env: { ...env, NODE_V8_COVERAGE: folder },
+    input: '',
+  });
+  if (error !== undefined) throw error;
+  const files = bundled();
+  return readdirSync(folder).flatMap((name) => {
+    const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] };
+    return result
+      .filter(({ url }) => url.startsWith('file:'))
+      .flatMap(({ url }) => {
+        const path = relative(cli, fileURLToPath(url)).replaceAll('\\', '/');
+        return Object.keys(files[path]?.inputs ?? { [path]: null });
+      });
+  });
+}
+
+/** Which of these packages are among the modules. */
+function packagesIn(modules: readonly string[]): string[] {
+  const heavy = ['zod', '@modelcontextprotocol/sdk', 'isomorphic-git', 'proper-lockfile', 'yaml', 'commander'];
+  return heavy.filter((name) => modules.some((path) => path.includes(`node_modules/${name}/`)));
+}
+
+describe('a command', () => {
+  it('loads of other packages only what it needs', async () => {
+    const studio = await solo();
+    await studio.json(['checkin', 'qa']);
+    const loads = (...args: string[]): string[] => packagesIn(loadedBy(studio.env, args));
+    expect.soft(loads('--version')).toEqual(['commander']);
+    expect.soft(loads('hook', 'claude-code', 'Stop')).toEqual(['yaml', 'commander']);
+    expect.soft(loads('guard')).toEqual(['yaml', 'commander']);
+    // A server that is only looked at opens no mesh; and that this test can see the others.
+    expect.soft(loads('mcp')).toEqual(['zod', '@modelcontextprotocol/sdk', 'commander']);
+  });
+});
