@@ -37,6 +37,8 @@ const { outputFiles, metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  // A package's UMD form hides its own files from a bundler: its ES modules first.
+  mainFields: ['module', 'main'],
   sourcemap: true,
   legalComments: 'none',
   metafile: true,
@@ -47,6 +49,11 @@ const { outputFiles, metafile } = await build({
   },
   plugins: [noServerValidator],
 });
+
+for (const { path, text } of outputFiles) {
+  const left = path.endsWith('.js') && /\brequire\d*\(["']\.{1,2}\/[^"']*["']\)/.exec(text)?.[0];
+  if (left) throw new Error(`${relative(folder, path)} still asks for a file of a package: ${left}`);
+}
 
 /** The licences of what is in the bundle, which ask to go with it. */
 function thirdParty() {
