@@ -26,7 +26,7 @@ const restricted = (except, patterns = []) => ({
 });
 
 export default tseslint.config(
-  { ignores: ['**/bundle/**', '**/dist/**', '**/node_modules/**', '.nx/**'] },
+  { ignores: ['packages/cli/bundle/**', '**/dist/**', '**/node_modules/**', '.nx/**'] },
   eslint.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -43,10 +43,10 @@ export async function acceptBranches(
       rejected.delete(handle);
       if (reject === null) continue;
       rejected.set(handle, { handle, tip: oid, kind: reject.problem, message: reject.message });
-      if (reject.problem === 'not_admitted') waiting.push(wanted);
+      if (reject.problem === 'not_admitted' || reject.problem === 'revoked') waiting.push(wanted);
     }
     await accepting.flush();
-    // A branch that was accepted may admit another.
+    // A branch that was accepted may admit another, or take back that it was revoked.
     if (waiting.length === 0 || accepting.moved === moved || accepting.isSpent) break;
     left = waiting;
   }

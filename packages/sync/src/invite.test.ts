@@ -111,6 +111,31 @@ describe('an invitation', () => {
     expect(waits?.fix).toContain('have a member run git mesh admit laptop');
   });
 
+  it('of a machine that left or was revoked is not joined by', async () => {
+    const studio = await founded();
+    const join = async (machine: string): Promise<Peer> => {
+      await joined(machine, await invited(studio));
+      await studio.sync();
+      const peer = await Peer.open(git, git.path(machine), { clock });
+      await peer.sync();
+      return peer;
+    };
+    const [laptop, desk] = [await join('laptop'), await join('desk')];
+    const [ofLaptop, ofDesk] = [await invited(laptop), await invited(desk)];
+    await laptop.api.leave({ confirm: true }, laptop.call());
+    await laptop.sync();
+    await studio.api.revoke({ machine: 'desk', confirm: true }, studio.call());
+    await studio.sync();
+    for (const [code, words] of [
+      [ofLaptop, /laptop left the mesh/],
+      [ofDesk, /desk was revoked by studio/],
+    ] as const) {
+      const error = await failure(joined('tower', code));
+      expect([error.errorName, error.message]).toEqual(['forbidden', expect.stringMatching(words)]);
+      expect(existsSync(git.path('tower'))).toBe(false);
+    }
+  });
+
   it('is not told as used on the word of a machine that has not its secret', async () => {
     const studio = await founded();
     const code = await invited(studio);

@@ -1,6 +1,7 @@
 import {
   Branches,
   MeshError,
+  cutOf,
   decodeInviteCode,
   decodeRoster,
   inviteProof,
@@ -62,7 +63,7 @@ export function requireInvitedMesh(
 export async function requireInviter(store: Store, { by, key }: InviteCode): Promise<void> {
   const inviter = await acceptedBranch(store, by);
   const fingerprints = inviter?.machine ? keysOf(inviter.machine).map((each) => keyFingerprint(each)) : [];
-  if (fingerprints.includes(key)) return;
+  if (fingerprints.includes(key)) return requireThere(store, by, inviter?.machine?.left_at);
   const found = fingerprints.at(-1) ?? null;
   const what =
     found === null
@@ -73,6 +74,19 @@ export async function requireInviter(store: Store, { by, key }: InviteCode): Pro
     `The invitation of ${by} does not fit the repository that it leads to: ${what}. Nothing was made here. Compare the ` +
       `fingerprint with the one that git mesh invite prints on ${by}, and ask for a new invitation.`,
     { data: { by, expected: key, found } },
+  );
+}
+
+/** Nobody but the inviter admits by its invitation. @throws MeshError `forbidden` where it no longer can. */
+async function requireThere(store: Store, by: InviteCode['by'], leftAt: string | undefined): Promise<void> {
+  const cut = cutOf(await new Branches(store).roster(), by);
+  const why = leftAt !== undefined ? `left the mesh at ${leftAt}` : cut === null ? null : `was revoked by ${cut.by}`;
+  if (why === null) return;
+  throw new MeshError(
+    'forbidden',
+    `The invitation of ${by} admits nobody any more: ${by} ${why}. Nothing was made here. Ask a member for a new one, or join ` +
+      'by the URL and have a member admit this machine.',
+    { data: { by } },
   );
 }
 

@@ -77,6 +77,7 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
     await admitInvited(mesh);
     const accepted = await acceptBranches(mesh, others, { limits, isOver });
     for (const entry of accepted.rejected) rejected.set(entry.handle, entry);
+    for (const handle of await takeReopened(ctx, { before, others, isOver })) rejected.delete(handle);
     await acceptAdmitted(mesh, { limits, isOver });
     return {
       ownThere: refs.get(mesh.store.branch) ?? null,
@@ -89,6 +90,24 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
   } finally {
     await exchange.close();
   }
+}
+
+/** What was refused before and, by what this very fetch brought, no longer is. Gives those that are accepted now. */
+async function takeReopened(
+  { mesh, remote }: RoundContext,
+  { before, others, isOver }: { before: readonly Rejected[]; others: readonly Wanted[]; isOver: () => boolean },
+): Promise<Handle[]> {
+  const roster = await mesh.branches.roster();
+  const due: Wanted[] = [];
+  for (const entry of before) {
+    const wanted = { handle: entry.handle as Handle, oid: entry.tip };
+    if (entry.kind !== 'revoked' || !isOpenAgain(roster, entry)) continue;
+    if (others.some(({ handle }) => handle === wanted.handle) || !(await mesh.store.objects.has(wanted.oid))) continue;
+    due.push(wanted);
+  }
+  if (due.length === 0) return [];
+  const { rejected } = await acceptBranches(mesh, due, { limits: limitsOf(remote), isOver });
+  return due.map(({ handle }) => handle).filter((handle) => !rejected.some((entry) => entry.handle === handle));
 }
 
 /** Branches that must be looked at: their tip there is neither accepted, nor refused before, nor known to be behind. */

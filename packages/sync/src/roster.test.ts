@@ -278,6 +278,23 @@ test('whoever revoked a machine can take that back, and its branch goes on', asy
   expect(await kinds(desk)).toEqual([]);
 });
 
+test('who is taken back counts in the round that brings it, and so do those whom it admitted meanwhile', async () => {
+  await admit(studio, 'laptop');
+  await settle(mesh.peers);
+  await revoke(studio, 'laptop');
+  await studio.sync();
+  await desk.sync();
+  // Said while it was revoked; its branch does not move after that.
+  await state(laptop, desk);
+  await laptop.sync();
+  await desk.sync();
+  expect(await kinds(desk)).toContain('revoked laptop');
+  await admit(studio, 'laptop');
+  await studio.sync();
+  await desk.sync();
+  expect(await kinds(desk)).toEqual([]);
+});
+
 test('the keys list everyone, those that wait too, and vouch for none of these to git', async () => {
   await settle([studio]);
   await admit(studio, 'laptop');
