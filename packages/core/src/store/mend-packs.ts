@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
@@ -10,6 +9,7 @@ import { indexMagic, indexedObjects } from './pack-index.js';
 import { makePackIndex } from './pack-index-write.js';
 import { readEntry } from './pack-read.js';
 import type { Objects } from './ports.js';
+import { isSummed } from './summed.js';
 
 const packName = /^(pack-[0-9a-f]{40})\.(pack|idx)$/;
 const sumBytes = 20;
@@ -122,11 +122,6 @@ async function reindexed(
     if (error instanceof MeshError && error.errorName === 'protocol_error') return false;
     throw error;
   }
-}
-
-function isSummed(bytes: Uint8Array): boolean {
-  const sum = createHash('sha1').update(bytes.subarray(0, -sumBytes)).digest();
-  return sum.equals(bytes.subarray(-sumBytes));
 }
 
 async function isOld(fs: Fs, path: string): Promise<boolean> {

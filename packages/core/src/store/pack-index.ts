@@ -59,7 +59,12 @@ export class PackIndexes {
     return null;
   }
 
-  /** As the indexes were when they were last looked at. */
+  /** Where an object stands, as the indexes were when they were last looked at. */
+  held(oid: Oid): PackPlace | null {
+    return this.#find(Buffer.from(oid, 'hex'));
+  }
+
+  /** The same in one pack. */
   known(oid: string, pack: string): PackPlace | null {
     const index = this.#indexes.get(`${pack}.idx`);
     return index?.find(Buffer.from(oid, 'hex')) ?? null;
