@@ -46,7 +46,7 @@ export async function gatherLoose(places: GatherPlaces, bounds: GatherBounds): P
   for (const oid of ids) {
     const stat = await loose.stat(oid);
     if (stat === null || Date.now() - stat.mtimeMs < youngMs) continue;
-    if (await hasWhole(places, oid)) copies.push(oid);
+    if ((await packOf(places, oid)) !== null) copies.push(oid);
     else {
       const object = await loose.read(oid, maxObjectBytes);
       // One that is damaged stays where git fsck names it.
@@ -68,11 +68,12 @@ export async function gatherLoose(places: GatherPlaces, bounds: GatherBounds): P
 }
 
 /** An index may be wrong about its pack: only an object that was read out of it, and has that id, is in it. */
-async function hasWhole({ packs, packed }: GatherPlaces, oid: Oid): Promise<boolean> {
-  const place = packs.held(oid);
-  if (place === null) return false;
-  const object = await packed.read(oid, place, maxObjectBytes);
-  return object !== null && object !== 'too large';
+async function packOf({ packs, packed }: GatherPlaces, oid: Oid): Promise<string | null> {
+  for (const place of packs.places(oid)) {
+    const object = await packed.read(oid, place, maxObjectBytes);
+    if (object !== null && object !== 'too large') return place.pack;
+  }
+  return null;
 }
 
 async function removeCopies(
@@ -80,16 +81,15 @@ async function removeCopies(
   oids: readonly Oid[],
   graceMs: number,
 ): Promise<number> {
-  const { fs, packFolder, loose, packs } = places;
+  const { fs, packFolder, loose } = places;
   const since = new Map<string, number>();
   let removed = 0;
   for (const oid of oids) {
-    const pack = packs.held(oid)?.pack;
-    if (pack === undefined) continue;
+    const pack = await packOf(places, oid);
+    if (pack === null) continue;
     const at = since.get(pack) ?? (await fs.stat(join(packFolder, `${pack}.idx`)))?.mtimeMs ?? Infinity;
     since.set(pack, at);
     if (at + graceMs > Date.now()) continue;
-    if (!(await hasWhole(places, oid))) continue;
     await loose.remove(oid);
     removed += 1;
   }

@@ -247,10 +247,12 @@ export class StoreObjects implements Objects {
 
   async #fromPacks(oid: Oid, maxBytes: number): Promise<LooseRead> {
     for (let tries = 1; ; tries++) {
-      const place = await this.#packs.find(oid);
-      if (place === null) return 'missing';
-      const found = await this.#packed.read(oid, place, maxBytes);
-      if (found !== null) return found;
+      if ((await this.#packs.find(oid)) === null) return 'missing';
+      // A pack that is damaged or gone must not hide the copy in another one.
+      for (const place of this.#packs.places(oid)) {
+        const found = await this.#packed.read(oid, place, maxBytes);
+        if (found !== null) return found;
+      }
       // A pack that a repack removed looks like a damaged one until it is looked at anew.
       this.#packed.dropCache();
       if (tries >= readTries) return this.#byEngine(oid);

@@ -59,9 +59,10 @@ export class PackIndexes {
     return null;
   }
 
-  /** Where an object stands, as the indexes were when they were last looked at. */
-  held(oid: Oid): PackPlace | null {
-    return this.#find(Buffer.from(oid, 'hex'));
+  /** Everywhere that an object stands, as the indexes were when they were last looked at. */
+  places(oid: Oid): PackPlace[] {
+    const key = Buffer.from(oid, 'hex');
+    return [...this.#indexes.values()].map((index) => index.find(key)).filter((place) => place !== null);
   }
 
   /** The same in one pack. */
