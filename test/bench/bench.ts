@@ -3,20 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeHistory } from './history.js';
+import { growthTable, measureGrowth } from './growth.js';
 import { idleTable, measureIdle } from './idle.js';
+import { maintainTable, measureMaintain } from './maintain.js';
 import type { Comparison } from './measure.js';
 import { asTable, report } from './report.js';
 import { measureNoop, measureRound } from './round.js';
 import { measureSend } from './send.js';
 import { measureVerify, verifyTable } from './verify.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,maintain,growth] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
 --dir is where the repositories are made (default: the folder for temporary files); its file system matters.
 `;
 
 const measures = { send: measureSend, round: measureRound, noop: measureNoop };
+/** On histories of their own. */
+const others = ['idle', 'verify', 'maintain', 'growth'];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
 
 const { values } = parseArgs({
@@ -36,9 +40,9 @@ function progress(line: string): void {
 
 async function run(): Promise<void> {
   const names = values.only.split(',');
-  const unknown = names.filter((name) => !isMeasure(name) && name !== 'idle' && name !== 'verify');
+  const unknown = names.filter((name) => !isMeasure(name) && !others.includes(name));
   if (unknown.length > 0)
-    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, idle, verify, not ${unknown.join(', ')}`);
+    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, ${others.join(', ')}, not ${unknown.join(', ')}`);
   const root = mkdtempSync(join(values.dir, 'mesh-bench-'));
   try {
     const comparisons: Comparison[] = [];
@@ -67,6 +71,17 @@ async function run(): Promise<void> {
       progress('measuring how fast commits are checked');
       const place = mkdtempSync(join(root, 'verify-'));
       process.stdout.write(`\n${verifyTable(await measureVerify(place, 5))}`);
+    }
+    if (names.includes('maintain')) {
+      progress('measuring cold reads without and with maintenance, after 2,000 fetches');
+      const place = mkdtempSync(join(root, 'maintain-'));
+      process.stdout.write(`\n${maintainTable(await measureMaintain(place, { fetches: 2_000, runs: 5 }))}`);
+    }
+    if (names.includes('growth')) {
+      const messages = Math.max(...values.history.split(',').map(Number));
+      progress(`measuring bytes a message after ${messages}`);
+      const place = mkdtempSync(join(root, 'growth-'));
+      process.stdout.write(`\n${growthTable(messages, await measureGrowth(place, messages))}`);
     }
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {

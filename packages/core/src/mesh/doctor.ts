@@ -15,6 +15,7 @@ import {
   examineOwnership,
   examineRefLock,
 } from './examine-store.js';
+import { examineScattered } from './examine-scattered.js';
 import { examineSessions } from './examine-sessions.js';
 import { partialHistory } from './status.js';
 import type { SyncFacts } from './status.js';
@@ -40,6 +41,7 @@ export async function doctor(
     () => examineClocks(ctx),
     () => examineOwnership(ctx),
     () => examineSessions(ctx),
+    () => examineScattered(ctx),
     () => examineMembership(ctx),
     () => examineBranches(ctx),
   ];

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import type { Fs } from './fs.js';
+import { freePacks } from './pack-consolidate.js';
 import { isIndexName } from './pack-index.js';
 
 /** What the objects of a store take of its disk. */
 export interface Footprint {
   packs: number;
+  /** Packs that nobody else looks after, so that maintenance may join them. */
+  joinable: number;
   /** Objects in files of their own. */
   loose: number;
   /** Of all files with objects, packs' indexes included: their lengths, not the blocks they take. */
@@ -13,13 +16,14 @@ export interface Footprint {
 
 /** @param folder the store's `objects` */
 export async function footprint(fs: Fs, folder: string): Promise<Footprint> {
-  const found: Footprint = { packs: 0, loose: 0, bytes: 0 };
+  const found: Footprint = { packs: 0, joinable: 0, loose: 0, bytes: 0 };
   const add = async (path: string): Promise<void> => {
     found.bytes += (await fs.stat(path))?.size ?? 0;
   };
   for (const name of await fs.list(folder)) {
     const place = join(folder, name);
     if (name === 'pack') {
+      found.joinable = (await freePacks(fs, place)).length;
       for (const file of await fs.list(place)) {
         if (isIndexName(file)) found.packs += 1;
         await add(join(place, file));

@@ -45,7 +45,7 @@ export async function packsToJoin(fs: Fs, folder: string, known: KnownClasses): 
 }
 
 /** The packs that nobody else looks after. */
-async function freePacks(fs: Fs, folder: string): Promise<string[]> {
+export async function freePacks(fs: Fs, folder: string): Promise<string[]> {
   const names = await fs.list(folder);
   // An index over several packs names each of them: git's own maintenance is at work here.
   if (names.includes('multi-pack-index')) return [];
