@@ -42,7 +42,9 @@ async function run(): Promise<void> {
   const names = values.only.split(',');
   const unknown = names.filter((name) => !isMeasure(name) && !others.includes(name));
   if (unknown.length > 0)
-    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, ${others.join(', ')}, not ${unknown.join(', ')}`);
+    throw new Error(
+      `--only takes ${Object.keys(measures).join(', ')}, ${others.join(', ')}, not ${unknown.join(', ')}`,
+    );
   const root = mkdtempSync(join(values.dir, 'mesh-bench-'));
   try {
     const comparisons: Comparison[] = [];

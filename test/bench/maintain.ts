@@ -10,7 +10,11 @@ import { makeHistory } from './history.js';
 import { median, timed } from './measure.js';
 
 const program = fileURLToPath(new URL('../../../packages/cli/bin/git-mesh.mjs', import.meta.url));
-const reads: Record<'agents' | 'inbox' | 'log', readonly string[]> = { agents: ['agents'], inbox: ['inbox', 'bench'], log: ['log', '--limit', '1000000'] };
+const reads: Record<'agents' | 'inbox' | 'log', readonly string[]> = {
+  agents: ['agents'],
+  inbox: ['inbox', 'bench'],
+  log: ['log', '--limit', '1000000'],
+};
 
 export interface Latency {
   state: string;

@@ -65,5 +65,8 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
     heading: 'Audit and merges:',
     register: [registerLog, registerTrace, registerFreeze, registerUnfreeze, registerGuard],
   },
-  { heading: 'More:', register: [registerMcp, registerSetup, registerHook, registerMaintain, registerDemo, registerCompletion] },
+  {
+    heading: 'More:',
+    register: [registerMcp, registerSetup, registerHook, registerMaintain, registerDemo, registerCompletion],
+  },
 ];

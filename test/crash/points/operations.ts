@@ -150,7 +150,8 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   maintain: {
     prepare: (world) => {
-      for (let n = 0; n < 3; n++) stockGit(['--git-dir', world.studio, 'hash-object', '-w', '--stdin'], { input: `${n}` });
+      for (let n = 0; n < 3; n++)
+        stockGit(['--git-dir', world.studio, 'hash-object', '-w', '--stdin'], { input: `${n}` });
       return Promise.resolve();
     },
     run: (world) => {

@@ -41,7 +41,7 @@ export async function doctor(
     () => examineClocks(ctx),
     () => examineOwnership(ctx),
     () => examineSessions(ctx),
-    () => examineScattered(ctx),
+    () => examineScattered(ctx.store),
     () => examineMembership(ctx),
     () => examineBranches(ctx),
   ];

@@ -50,7 +50,10 @@ export async function freePacks(fs: Fs, folder: string): Promise<string[]> {
   // An index over several packs names each of them: git's own maintenance is at work here.
   if (names.includes('multi-pack-index')) return [];
   const kept = new Set(names.filter((name) => !ownFiles.has(endOf(name))).map(stemOf));
-  return names.filter(isIndexName).map(stemOf).filter((stem) => !kept.has(stem));
+  return names
+    .filter(isIndexName)
+    .map(stemOf)
+    .filter((stem) => !kept.has(stem));
 }
 
 async function classOf(fs: Fs, folder: string, stem: string): Promise<number> {
@@ -79,11 +82,7 @@ export async function consolidatePacks(
  * Joins as many as one run may of all packs, whatever their size class, the smallest first: to be called until it gives
  * null. Only under the store lock, like {@link consolidatePacks}.
  */
-export async function joinAllPacks(
-  fs: Fs,
-  folder: string,
-  known: KnownClasses = new Map(),
-): Promise<PackFiles | null> {
+export async function joinAllPacks(fs: Fs, folder: string, known: KnownClasses = new Map()): Promise<PackFiles | null> {
   const sized: { stem: string; size: number }[] = [];
   for (const stem of await freePacks(fs, folder)) {
     const size = (await fs.stat(join(folder, `${stem}.pack`)))?.size;

@@ -29,9 +29,21 @@ import { checkPlace, checkVacant, elsewhere, storeAt } from './store-place.js';
 import { sweepStore } from './sweep.js';
 
 /** A step holds the store lock, which senders wait for. Others may have looked at a loose object just before. */
-const inBackground: MaintainBounds = { whole: false, maxObjects: 500, maxBytes: 4 * 1024 * 1024, graceMs: 10 * 60_000 };
+const inBackground: MaintainBounds = {
+  whole: false,
+  maxObjects: 500,
+  maxLooked: 2_000,
+  maxBytes: 4 * 1024 * 1024,
+  graceMs: 10 * 60_000,
+};
 /** As `git gc` does: whoever meets a file that is gone looks again. */
-const byHand: MaintainBounds = { whole: true, maxObjects: 4_000, maxBytes: 16 * 1024 * 1024, graceMs: 0 };
+const byHand: MaintainBounds = {
+  whole: true,
+  maxObjects: 4_000,
+  maxLooked: Infinity,
+  maxBytes: 16 * 1024 * 1024,
+  graceMs: 0,
+};
 
 export interface StoreDeps {
   /** The disk; the real one when left out. */
