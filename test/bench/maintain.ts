@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -48,6 +48,10 @@ export async function measureMaintain(
     mesh(copies.maintained, 'maintain');
   });
   stockGit(['--git-dir', copies.repacked, 'repack', '-adq']);
+  // Else the first command that is measured would join them.
+  for (const name of packNames(scattered)) {
+    writeFileSync(join(scattered, 'objects', 'pack', name.replace(/pack$/, 'keep')), '');
+  }
   const states = [
     ['each fetch its pack', copies.scattered],
     ['as commands leave it', store],
