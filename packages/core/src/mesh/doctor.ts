@@ -3,6 +3,7 @@ import type { Handle } from '../domain/ids.js';
 import type { DoctorResult, Problem } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import { examineFolder, orProblem } from '../store/examine-folder.js';
+import { footprint } from '../store/footprint.js';
 import type { MeshContext } from './context.js';
 import { damagedFix, examineBranch } from './examine-branch.js';
 import { examineClocks } from './examine-clocks.js';
@@ -41,7 +42,7 @@ export async function doctor(
     () => examineClocks(ctx),
     () => examineOwnership(ctx),
     () => examineSessions(ctx),
-    () => examineScattered(ctx.store),
+    async () => examineScattered(await footprint(ctx.store)),
     () => examineMembership(ctx),
     () => examineBranches(ctx),
   ];

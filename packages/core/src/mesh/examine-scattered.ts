@@ -1,5 +1,5 @@
 import type { Problem } from '../domain/results.js';
-import type { Store } from '../store/store.js';
+import type { Footprint } from '../store/footprint.js';
 
 /** Commits and fetches keep their packs below 50: more came from elsewhere. A cold read is 8 times slower at 2,000. */
 const manyPacks = 1_000;
@@ -7,8 +7,7 @@ const manyPacks = 1_000;
 const manyLoose = 10_000;
 
 /** Very many files of objects, which make every command slow. */
-export async function examineScattered(store: Pick<Store, 'footprint'>): Promise<Problem[]> {
-  const { joinable, loose } = await store.footprint();
+export function examineScattered({ joinable, loose }: Pick<Footprint, 'joinable' | 'loose'>): Problem[] {
   if (joinable < manyPacks && loose < manyLoose) return [];
   return [
     {

@@ -1,4 +1,5 @@
 import type { MaintainResult } from '../domain/results.js';
+import { footprint } from '../store/footprint.js';
 import type { MeshContext } from './context.js';
 
 /**
@@ -7,10 +8,10 @@ import type { MeshContext } from './context.js';
  * @throws MeshError `locked`, `disk_full`, `read_only`: what was done until then stays done, and no object is lost.
  */
 export async function maintain({ store }: MeshContext): Promise<MaintainResult> {
-  const before = await store.footprint();
+  const before = await footprint(store);
   // The end of it is sure: each step leaves fewer packs or fewer loose objects.
   while (await store.maintain({ whole: true }));
-  const after = await store.footprint();
+  const after = await footprint(store);
   await store.objects.forget();
   return {
     objects: (await store.objects.ids()).length,

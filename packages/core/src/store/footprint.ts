@@ -14,8 +14,9 @@ export interface Footprint {
   bytes: number;
 }
 
-/** @param folder the store's `objects` */
-export async function footprint(fs: Fs, folder: string): Promise<Footprint> {
+/** A look at every file with objects. */
+export async function footprint({ fs, dir }: { fs: Fs; dir: string }): Promise<Footprint> {
+  const folder = join(dir, 'objects');
   const found: Footprint = { packs: 0, joinable: 0, loose: 0, bytes: 0 };
   const add = async (path: string): Promise<void> => {
     found.bytes += (await fs.stat(path))?.size ?? 0;

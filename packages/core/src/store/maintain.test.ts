@@ -42,7 +42,7 @@ const pathOf = (oid: string): string => join(store.dir, 'objects', oid.slice(0, 
 const at = (path: string, agoMs: number): void => {
   utimesSync(path, new Date(Date.now() - agoMs), new Date(Date.now() - agoMs));
 };
-const looseCount = async (): Promise<number> => (await footprint(nodeFs, join(store.dir, 'objects'))).loose;
+const looseCount = async (): Promise<number> => (await footprint(store)).loose;
 
 /** Loose objects as stock git makes them, an hour old. */
 function loose(count: number, name = 'loose'): Oid[] {
@@ -121,7 +121,7 @@ it('reaches all of very many, of which it looks at some a step, and those that w
   const oids = loose(20);
   const bounds = { ...byHand, whole: false, maxObjects: 6, maxLooked: 8, graceMs: 600_000 };
   for (let steps = 0; steps < 200; steps++) await new StoreObjects(nodeFs, store.dir).maintain(bounds);
-  const { packs: count, loose: left } = await footprint(nodeFs, join(store.dir, 'objects'));
+  const { packs: count, loose: left } = await footprint(store);
   expect([count > 3, left]).toEqual([true, 20]);
   const held = readdirSync(packFolder()).filter((name) => name.endsWith('.idx'));
   expect(held.flatMap((name) => indexedObjects(readFileSync(join(packFolder(), name))) ?? [])).toHaveLength(20);

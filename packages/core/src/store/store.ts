@@ -13,37 +13,19 @@ import { guardedFs } from './guarded-fs.js';
 import { FileJournal } from './journal.js';
 import { MachineKey, keyPath, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
+import { byHand, inBackground } from './maintain-bounds.js';
 import { writeHead } from './mend-repository.js';
 import { mendPacks, suspectPacks } from './mend-packs.js';
 import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
 import { OwnKey } from './own-key.js';
 import { Ownership } from './ownership.js';
-import { footprint } from './footprint.js';
-import type { Footprint } from './footprint.js';
-import type { Journal, LocalState, MaintainBounds, Objects, Refs, Signer, StoreConfig } from './ports.js';
+import type { Journal, LocalState, Objects, Refs, Signer, StoreConfig } from './ports.js';
 import { StoreRefs } from './refs.js';
 import { draftPath, forgetMaker, nameMaker, sweepDrafts } from './store-draft.js';
 import { StoreLock, lockPath } from './store-lock.js';
 import { checkPlace, checkVacant, elsewhere, storeAt } from './store-place.js';
 import { sweepStore } from './sweep.js';
-
-/** A step holds the store lock, which senders wait for. Others may have looked at a loose object just before. */
-const inBackground: MaintainBounds = {
-  whole: false,
-  maxObjects: 500,
-  maxLooked: 2_000,
-  maxBytes: 4 * 1024 * 1024,
-  graceMs: 10 * 60_000,
-};
-/** As `git gc` does: whoever meets a file that is gone looks again. */
-const byHand: MaintainBounds = {
-  whole: true,
-  maxObjects: 4_000,
-  maxLooked: Infinity,
-  maxBytes: 16 * 1024 * 1024,
-  graceMs: 0,
-};
 
 export interface StoreDeps {
   /** The disk; the real one when left out. */
@@ -243,18 +225,9 @@ export class Store {
     }
   }
 
-  /**
-   * One step of {@link Objects.maintain}, in the background, or with `whole` by hand. Takes the store lock. Gives whether
-   * there is more to do at once.
-   * @throws MeshError `locked`, `disk_full`, `read_only`: nothing is lost, and the next step goes on from there.
-   */
+  /** One step of {@link Objects.maintain}, under the store lock. @throws MeshError `locked`, `disk_full`, `read_only`. */
   async maintain(options: { whole: boolean }): Promise<boolean> {
     return this.#lock.run(() => this.objects.maintain(options.whole ? byHand : inBackground));
-  }
-
-  /** What its objects take of the disk. A look at every file of them. */
-  async footprint(): Promise<Footprint> {
-    return footprint(this.fs, join(this.dir, 'objects'));
   }
 
   /** Packs that seem to be damaged, by name; all of them where an object was found damaged. Cheap while none was. */
