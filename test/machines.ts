@@ -13,6 +13,7 @@ import type {
   GuardResult,
   ImportResult,
   InboxResult,
+  MaintainResult,
   KeysResult,
   MembershipResult,
   RemotesResult,
@@ -34,6 +35,7 @@ export interface CommandResults {
   join: MembershipResult;
   status: StatusResult;
   doctor: DoctorResult;
+  maintain: MaintainResult;
   checkin: CheckinResult;
   checkout: CheckoutResult;
   agents: AgentsResult;

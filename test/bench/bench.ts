@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeHistory } from './history.js';
+import { growthTable, measureGrowth } from './growth.js';
 import { idleTable, measureIdle } from './idle.js';
+import { maintainTable, measureMaintain } from './maintain.js';
 import type { Comparison } from './measure.js';
 import { measureMemory, memoryTable } from './memory.js';
 import { asTable, report } from './report.js';
@@ -13,7 +15,8 @@ import { measureStart, startTable } from './start.js';
 import { measureVerify, verifyTable } from './verify.js';
 import { measureWake, wakeTable } from './wake.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,memory] [--history 100,10000] [--runs 40]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,memory,maintain,growth]
+                    [--history 100,10000] [--runs 40]
                     [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
@@ -21,7 +24,8 @@ Compares git-mesh with stock git, both measured in turns in one run, and prints 
 `;
 
 const measures = { send: measureSend, round: measureRound, noop: measureNoop };
-const others = ['idle', 'verify', 'wake', 'start', 'memory'];
+/** On histories of their own. */
+const others = ['idle', 'verify', 'wake', 'start', 'memory', 'maintain', 'growth'];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
 
 /** Messages for each transport. */
@@ -29,7 +33,7 @@ const wakes = 50;
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'send,round,noop,idle,verify,wake,start,memory' },
+    only: { type: 'string', default: 'send,round,noop,idle,verify,wake,start,memory,maintain,growth' },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
     dir: { type: 'string', default: tmpdir() },
@@ -84,6 +88,17 @@ async function run(): Promise<void> {
     if (names.includes('memory')) {
       progress('measuring the memory of a resident server');
       process.stdout.write(`\n${memoryTable(await measureMemory(root, 10_000, progress))}\n`);
+    }
+    if (names.includes('maintain')) {
+      progress('measuring cold reads without and with maintenance, after 2,000 fetches');
+      const place = mkdtempSync(join(root, 'maintain-'));
+      process.stdout.write(`\n${maintainTable(await measureMaintain(place, { fetches: 2_000, runs: 5 }))}`);
+    }
+    if (names.includes('growth')) {
+      const messages = Math.max(...values.history.split(',').map(Number));
+      progress(`measuring bytes a message after ${messages}`);
+      const place = mkdtempSync(join(root, 'growth-'));
+      process.stdout.write(`\n${growthTable(messages, await measureGrowth(place, messages))}`);
     }
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {

@@ -60,6 +60,7 @@ function everyCommand({ remote, second, bundle }: { remote: string; second: stri
     ['completion', 'bash'],
     ['checkout', 'boss'],
     ['doctor'],
+    ['maintain'],
   ];
 }
 

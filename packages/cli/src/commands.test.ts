@@ -20,6 +20,7 @@ const results = {
   agents: { freezes: [], sync: syncOk },
   status: anything,
   doctor: { ok: true, problems: [] },
+  maintain: anything,
 };
 async function calls(argv: string[], options: StubOptions = {}): Promise<Call[]> {
   const run = await runStubbed([...argv, '--json'], { results, ...options });
@@ -124,9 +125,10 @@ describe('commands hand the tool its input', () => {
     expect(await calls(['inbox', 'qa', '--limit', '5', '--after', '12'])).toEqual([synced, ['inbox', { agent_id: 'qa', limit: 5, after: 12 }], close]); // prettier-ignore
   });
 
-  it('status, doctor and log read only what is known', async () => {
+  it('status, doctor, maintain and log ask no remote', async () => {
     expect(await calls(['status'])).toEqual([['status'], close]);
     expect(await calls(['doctor'])).toEqual([['doctor'], close]);
+    expect(await calls(['maintain'])).toEqual([['maintain'], close]);
     const argv = 'log --agent a --machine m --repo r --type note --since 2026-12-01 --until 2026-12-02 --grep x --unacked --limit 3'; // prettier-ignore
     const input = { agent: 'a', machine: 'm', repo: 'r', type: 'note', since: '2026-12-01', until: '2026-12-02', grep: 'x', unacked: true, limit: 3 }; // prettier-ignore
     expect(await calls(argv.split(' '))).toEqual([['log', input], close]);

@@ -20,6 +20,7 @@ import { registerJoin } from './commands/join.js';
 import { registerLeave } from './commands/leave.js';
 import { registerKeys } from './commands/keys.js';
 import { registerLog } from './commands/log.js';
+import { registerMaintain } from './commands/maintain.js';
 import { registerMcp } from './commands/mcp.js';
 import { registerReclaim } from './commands/reclaim.js';
 import { registerRemote } from './commands/remote.js';
@@ -65,5 +66,8 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
     heading: 'Audit and merges:',
     register: [registerLog, registerTrace, registerUi, registerFreeze, registerUnfreeze, registerGuard],
   },
-  { heading: 'More:', register: [registerMcp, registerSetup, registerHook, registerDemo, registerCompletion] },
+  {
+    heading: 'More:',
+    register: [registerMcp, registerSetup, registerHook, registerMaintain, registerDemo, registerCompletion],
+  },
 ];

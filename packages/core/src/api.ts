@@ -50,6 +50,8 @@ export interface MeshApi {
   keys(): Promise<M.KeysResult>;
   status(): Promise<R.StatusResult>;
   doctor(): Promise<R.DoctorResult>;
+  /** Joins packs and gathers loose objects, all that is to be done at once. */
+  maintain(): Promise<R.MaintainResult>;
   /** Newest first. `onEdge` is told of each machine whose history ends here before its beginning. */
   log(input: unknown, options?: { onEdge?: (edge: Edge) => void }): AsyncIterable<R.EventLine>;
   /** As {@link MeshApi.log}, with what a picture of it needs. */

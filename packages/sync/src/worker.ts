@@ -13,6 +13,8 @@ import type { PathWatch } from './watch.js';
 
 /** How often a worker looks, without any network, whether presence must be renewed. */
 const housekeepingMs = 5_000;
+/** How often it looks for loose objects and packs to join: each commit and fetch joins its own kind of packs anyway. */
+const maintenanceMs = 10 * 60_000;
 
 /** What a worker needs of the rounds. */
 export interface WorkerRounds extends RemoteTurns {
@@ -88,12 +90,16 @@ class Office {
   #looking: Promise<void> | null = null;
   #lookAgain = false;
   #due: Promise<void>;
+  /** As {@link steadyNow} tells. */
+  #maintainAt: number;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     const { mesh, logger } = options;
     const { dir, config } = mesh.store;
     this.#lastActivityAt = steadyNow(mesh.clock);
+    // Not at once: a process that only passes by has no time for it.
+    this.#maintainAt = this.#lastActivityAt + housekeepingMs;
     const prefix = config.ref_prefix.split('/').filter((part) => part !== '');
     this.#watch = watchPaths({
       paths: [join(dir, ...prefix), join(dir, 'mesh', 'config.json')],
@@ -128,7 +134,18 @@ class Office {
   #keepHouse(): void {
     const { mesh, rounds } = this.#options;
     const work = rounds.remotes.length === 0 ? () => rounds.prepare() : () => housekeeping(mesh);
-    this.#due = this.#due.then(() => this.#attempt('housekeeping', work));
+    this.#due = this.#due
+      .then(() => this.#attempt('housekeeping', work))
+      .then(() => this.#attempt('maintenance', () => this.#maintain()));
+  }
+
+  /** One bounded step a look, for as long as there is more to do. */
+  async #maintain(): Promise<void> {
+    const { clock, store } = this.#options.mesh;
+    if (this.#ended || steadyNow(clock) < this.#maintainAt) return;
+    // First: what fails is tried again in ten minutes.
+    this.#maintainAt = steadyNow(clock) + maintenanceMs;
+    if (await store.maintain({ whole: false })) this.#maintainAt = 0;
   }
 
   /** The store's branches or its configuration may have moved. */

@@ -4,6 +4,7 @@ import { MeshError } from '@git-mesh/core';
 import type { ErrorName } from '@git-mesh/core';
 import { addRemote, initMesh, joinMesh, removeRemote } from '@git-mesh/sync';
 import { stockGit } from '../../stock-git.js';
+import { age } from './leftovers.js';
 import { housekeepingAt, shifted } from './shifted.js';
 import { newCall } from './world.js';
 import type { World } from './world.js';
@@ -77,6 +78,11 @@ const remoteNames = (world: World): Promise<string[]> =>
 const packs = (dir: string): number =>
   readdirSync(join(dir, 'objects', 'pack')).filter((name) => name.endsWith('.idx')).length;
 
+const looseObjects = (dir: string): string[] =>
+  readdirSync(join(dir, 'objects'))
+    .filter((name) => /^[0-9a-f]{2}$/.test(name))
+    .flatMap((name) => readdirSync(join(dir, 'objects', name)).map((file) => join(dir, 'objects', name, file)));
+
 const checkin = (agent: string, extra: object = {}): Pick<Operation, 'run'> => ({
   run: (world) =>
     world.call(world.studio, (api, call) => api.checkin({ agent_id: agent, confirm: true, ...extra }, call)),
@@ -141,6 +147,19 @@ export const operations: Readonly<Record<string, Operation>> = {
     prepare: async (world) => {
       for (let n = 0; packs(world.studio) !== 15; n++) await world.send(world.studio, 'studio', `filler ${n}`);
     },
+  },
+  maintain: {
+    prepare: (world) => {
+      for (let n = 0; n < 3; n++)
+        stockGit(['--git-dir', world.studio, 'hash-object', '-w', '--stdin'], { input: `${n}` });
+      return Promise.resolve();
+    },
+    run: (world) => {
+      // Each point begins with a copy, whose files are young.
+      age(looseObjects(world.studio));
+      return world.call(world.studio, (api) => api.maintain());
+    },
+    isDone: (world) => Promise.resolve(packs(world.studio) === 1 && looseObjects(world.studio).length === 0),
   },
   ack: {
     run: (world) => world.ack(world.studio, 'boss', 'not read here'),

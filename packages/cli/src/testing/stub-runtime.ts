@@ -94,6 +94,7 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
     'invite',
     'status',
     'doctor',
+    'maintain',
     'leave',
     'rotateKey',
     'admit',

@@ -267,6 +267,19 @@ export interface DoctorResult {
   problems: Problem[];
 }
 
+/** What `maintain` did: counts and bytes of all files that hold objects. */
+export interface MaintainResult {
+  /** Different ones that are there. Maintenance drops none. */
+  objects: number;
+  packs_before: number;
+  packs_after: number;
+  /** Objects in files of their own. */
+  loose_before: number;
+  loose_after: number;
+  bytes_before: number;
+  bytes_after: number;
+}
+
 /** A line of `log`. `signature` is what the commit's signature proves about its branch's owner. */
 export interface EventLine {
   event: EventName | 'unknown';

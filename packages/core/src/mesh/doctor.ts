@@ -3,6 +3,7 @@ import type { Handle } from '../domain/ids.js';
 import type { DoctorResult, Problem } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import { examineFolder, orProblem } from '../store/examine-folder.js';
+import { footprint } from '../store/footprint.js';
 import type { MeshContext } from './context.js';
 import { damagedFix, examineBranch } from './examine-branch.js';
 import { standingChecks } from './examine-standing.js';
@@ -13,6 +14,7 @@ import {
   examineOwnBranch,
   examineRefLock,
 } from './examine-store.js';
+import { examineScattered } from './examine-scattered.js';
 import { examineSessions } from './examine-sessions.js';
 import { partialHistory } from './status.js';
 import type { SyncFacts } from './status.js';
@@ -42,6 +44,7 @@ export async function doctor(
     () => examineOwnBranch(ctx),
     ...standingChecks.map((check) => () => check(ctx)),
     () => examineSessions(ctx),
+    async () => examineScattered(await footprint(ctx.store)),
     () => examineBranches(ctx),
   ];
   const problems = new Map<string, Problem>();

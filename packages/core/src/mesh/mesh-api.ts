@@ -8,6 +8,7 @@ import { checkout } from './checkout.js';
 import type { MeshContext } from './context.js';
 import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
+import { maintain } from './maintain.js';
 import { audit, log } from './log.js';
 import { mention } from './mention.js';
 import { leave } from './leave.js';
@@ -52,6 +53,7 @@ export function meshApi(
     keys: () => keys(ctx),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts, lookThere),
+    maintain: () => maintain(ctx),
     log: (input, options) => log(ctx, input, options),
     audit: (input, options) => audit(ctx, input, options),
   };

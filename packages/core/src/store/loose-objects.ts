@@ -6,7 +6,7 @@ import { isOid } from '../domain/ids.js';
 import type { Oid } from '../domain/ids.js';
 import { smallObjectBytes } from './deflated.js';
 import { makeDurableFolder, readIfThere } from './durable-fs.js';
-import type { Fs } from './fs.js';
+import type { Fs, FsStat } from './fs.js';
 import { isErrno } from './fs.js';
 import { hashObject, isObjectType } from './object-id.js';
 
@@ -21,7 +21,10 @@ export interface NewObject {
 
 export type LooseRead = GitObject | 'missing' | 'damaged' | 'too large';
 
-/** Objects in files of their own, `objects/ab/cdef…`: what stock git writes into a store. We only read them. */
+/**
+ * Objects in files of their own, `objects/ab/cdef…`: what stock git writes into a store. We write none, and remove one
+ * only once a pack has it.
+ */
 export class LooseObjects {
   readonly #fs: Fs;
   readonly #folder: string;
@@ -57,6 +60,20 @@ export class LooseObjects {
   async moveTo(oid: Oid, folder: string): Promise<void> {
     await makeDurableFolder(this.#fs, folder);
     await this.#fs.rename(this.#path(oid), join(folder, oid));
+  }
+
+  /** Null for one that is not there. */
+  async stat(oid: Oid): Promise<FsStat | null> {
+    return this.#fs.stat(this.#path(oid));
+  }
+
+  async remove(oid: Oid): Promise<void> {
+    try {
+      await this.#fs.unlink(this.#path(oid));
+    } catch (error) {
+      // Somebody else's maintenance took it; on Windows one that is being read stays for the next run.
+      if (!isErrno(error, 'ENOENT', 'EPERM', 'EBUSY')) throw error;
+    }
   }
 
   async ids(): Promise<Oid[]> {

@@ -7,12 +7,13 @@ import { MeshError } from '../errors.js';
 import { BoundedCache } from './bounded-cache.js';
 import type { Fs } from './fs.js';
 import { GitEngine } from './git-engine.js';
+import { gatherLoose } from './loose-gather.js';
 import { LooseObjects } from './loose-objects.js';
 import { LostObjects } from './lost-objects.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
 import { makeDelta } from './pack-delta.js';
-import { consolidatePacks, packsToJoin } from './pack-consolidate.js';
+import { consolidatePacks, joinAllPacks, packsToJoin } from './pack-consolidate.js';
 import type { KnownClasses } from './pack-consolidate.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
@@ -22,8 +23,8 @@ import { PackedObjects } from './packed-objects.js';
 import { requireComplete, unpack } from './pack-unpack.js';
 import { publishPack } from './pack-publish.js';
 import { encodePack, packFiles } from './pack-write.js';
-import type { PackPart } from './pack-write.js';
-import type { Objects, StagedObject, WrittenObject } from './ports.js';
+import type { PackFiles, PackPart } from './pack-write.js';
+import type { MaintainBounds, Objects, StagedObject, WrittenObject } from './ports.js';
 import { ShallowFile } from './shallow-file.js';
 
 /** The deltas of a pack of no more objects than this are resolved. */
@@ -199,7 +200,19 @@ export class StoreObjects implements Objects {
   }
 
   async consolidate(): Promise<void> {
-    const made = await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses);
+    this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses));
+  }
+
+  async maintain({ whole, ...bounds }: MaintainBounds): Promise<boolean> {
+    const places = { fs: this.#fs, packFolder: this.#packFolder };
+    const more = await gatherLoose({ ...places, loose: this.#loose, packs: this.#packs, packed: this.#packed }, bounds);
+    const join = whole ? joinAllPacks : consolidatePacks;
+    const made = await join(this.#fs, this.#packFolder, this.#packClasses);
+    this.#took(made);
+    return more || made !== null;
+  }
+
+  #took(made: PackFiles | null): void {
     if (made === null) return;
     this.#packs.add(made.name, made.index);
     this.#packed.dropCache();
@@ -246,10 +259,12 @@ export class StoreObjects implements Objects {
 
   async #fromPacks(oid: Oid, maxBytes: number): Promise<LooseRead> {
     for (let tries = 1; ; tries++) {
-      const place = await this.#packs.find(oid);
-      if (place === null) return 'missing';
-      const found = await this.#packed.read(oid, place, maxBytes);
-      if (found !== null) return found;
+      if ((await this.#packs.find(oid)) === null) return 'missing';
+      // A pack that is damaged or gone must not hide the copy in another one.
+      for (const place of this.#packs.places(oid)) {
+        const found = await this.#packed.read(oid, place, maxBytes);
+        if (found !== null) return found;
+      }
       // A pack that a repack removed looks like a damaged one until it is looked at anew.
       this.#packed.dropCache();
       if (tries >= readTries) return this.#byEngine(oid);

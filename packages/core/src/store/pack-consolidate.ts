@@ -7,15 +7,21 @@ import { indexedObjects, isIndexName } from './pack-index.js';
 import { publishPack } from './pack-publish.js';
 import { joinPacked } from './pack-write.js';
 import type { PackFiles, PackedEntry } from './pack-write.js';
+import { isSummed } from './summed.js';
 
 /** So many packs of one size class become one of the next. */
 const packsOfAClass = 16;
 /** Objects that a pack of each class has at most; a larger one is never touched. */
 const classes = [256, 4_096, 65_536];
-/** Larger ones are left alone, so that a run stays within 64 MB of memory or so. */
+/** Larger ones are left alone on the way. */
 const maxPackBytes = 4 * 1024 * 1024;
+/** Larger ones are left alone by {@link joinAllPacks}, too. */
+const maxWholeBytes = 32 * 1024 * 1024;
+/** One run reads so much at most, but for the last pack: a run needs twice that of memory, and holds the lock for a second or so. */
+const maxRunBytes = 32 * 1024 * 1024;
 const emptyIndexBytes = 1_072;
 const indexBytesAnObject = 28;
+const packHeaderBytes = 12;
 /** What git or a user put beside a pack says that it is looked after by them. */
 const ownFiles = new Set(['pack', 'idx', 'rev']);
 
@@ -27,20 +33,27 @@ export type KnownClasses = Map<string, number>;
  * looks after the packs. Cheap with the same `known` each time.
  */
 export async function packsToJoin(fs: Fs, folder: string, known: KnownClasses): Promise<string[] | null> {
-  const names = await fs.list(folder);
-  if (names.filter(isIndexName).length < packsOfAClass) return null;
-  // An index over several packs names each of them: git's own maintenance is at work here.
-  if (names.includes('multi-pack-index')) return null;
-  const kept = new Set(names.filter((name) => !ownFiles.has(endOf(name))).map(stemOf));
+  const stems = await freePacks(fs, folder);
+  if (stems.length < packsOfAClass) return null;
   const groups = classes.map((): string[] => []);
-  for (const name of names) {
-    const stem = stemOf(name);
-    if (!isIndexName(name) || kept.has(stem)) continue;
+  for (const stem of stems) {
     const size = known.get(stem) ?? (await classOf(fs, folder, stem));
     known.set(stem, size);
     groups[size]?.push(stem);
   }
   return groups.find((group) => group.length >= packsOfAClass) ?? null;
+}
+
+/** The packs that nobody else looks after. */
+export async function freePacks(fs: Fs, folder: string): Promise<string[]> {
+  const names = await fs.list(folder);
+  // An index over several packs names each of them: git's own maintenance is at work here.
+  if (names.includes('multi-pack-index')) return [];
+  const kept = new Set(names.filter((name) => !ownFiles.has(endOf(name))).map(stemOf));
+  return names
+    .filter(isIndexName)
+    .map(stemOf)
+    .filter((stem) => !kept.has(stem));
 }
 
 async function classOf(fs: Fs, folder: string, stem: string): Promise<number> {
@@ -62,11 +75,36 @@ export async function consolidatePacks(
   known: KnownClasses = new Map(),
 ): Promise<PackFiles | null> {
   const group = await packsToJoin(fs, folder, known);
-  if (group === null) return null;
+  return group === null ? null : joinGroup(fs, folder, { group, known });
+}
+
+/**
+ * Joins as many as one run may of all packs, whatever their size class, the smallest first: to be called until it gives
+ * null. Only under the store lock, like {@link consolidatePacks}.
+ */
+export async function joinAllPacks(fs: Fs, folder: string, known: KnownClasses = new Map()): Promise<PackFiles | null> {
+  const sized: { stem: string; size: number }[] = [];
+  for (const stem of await freePacks(fs, folder)) {
+    const size = (await fs.stat(join(folder, `${stem}.pack`)))?.size;
+    if (size !== undefined && size <= maxWholeBytes) sized.push({ stem, size });
+  }
+  sized.sort((a, b) => a.size - b.size);
+  return sized.length < 2 ? null : joinGroup(fs, folder, { group: sized.map(({ stem }) => stem), known });
+}
+
+async function joinGroup(
+  fs: Fs,
+  folder: string,
+  { group, known }: { group: readonly string[]; known: KnownClasses },
+): Promise<PackFiles | null> {
   const packs: ReadPack[] = [];
+  let bytes = 0;
   for (const name of group) {
     const read = await readPack(fs, folder, name);
-    if (read !== null) packs.push(read);
+    if (read === null) continue;
+    packs.push(read);
+    bytes += read.bytes;
+    if (bytes >= maxRunBytes && packs.length > 1) break;
   }
   const { entries, taken } = joined(packs);
   if (taken.length < 2) return null;
@@ -83,6 +121,7 @@ interface ReadPack {
   name: string;
   entries: PackedEntry[];
   hasDeltas: boolean;
+  bytes: number;
 }
 
 /** Each object once. A delta may point back by a number of bytes, so a pack with deltas goes in as one piece or not at all. */
@@ -100,11 +139,15 @@ function joined(packs: readonly ReadPack[]): { entries: PackedEntry[]; taken: st
 
 /** Null for one that is damaged or gone. */
 async function readPack(fs: Fs, folder: string, name: string): Promise<ReadPack | null> {
-  const pack = await readIfThere(fs, join(folder, `${name}.pack`));
+  const pack = asBuffer(await readIfThere(fs, join(folder, `${name}.pack`)));
   const index = await readIfThere(fs, join(folder, `${name}.idx`));
   const placed = index === null ? null : indexedObjects(index);
-  if (pack === null || placed === null) return null;
-  const read: ReadPack = { name, entries: [], hasDeltas: false };
+  if (pack === null || index === null || placed === null) return null;
+  // What an index leaves out or misnames would be lost with its pack: each must be whole, and tell of the other.
+  if (!isSummed(pack) || !isSummed(index) || !Buffer.from(index.subarray(-40, -20)).equals(pack.subarray(-20)))
+    return null;
+  if (placed.length !== pack.readUInt32BE(8) || placed[0]?.offset !== packHeaderBytes) return null;
+  const read: ReadPack = { name, entries: [], hasDeltas: false, bytes: pack.length };
   for (const [n, { oid, crc, offset }] of placed.entries()) {
     const bytes = pack.subarray(offset, placed[n + 1]?.offset ?? pack.length - 20);
     // What is damaged stays where git fsck names it.
@@ -129,6 +172,10 @@ async function removePack(fs: Fs, folder: string, name: string): Promise<void> {
     if (!isErrno(error, 'ENOENT')) return;
   }
   for (const end of ['rev', 'pack']) await discard(fs, join(folder, `${name}.${end}`));
+}
+
+function asBuffer(bytes: Uint8Array | null): Buffer | null {
+  return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 const stemOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));

@@ -59,7 +59,13 @@ export class PackIndexes {
     return null;
   }
 
-  /** As the indexes were when they were last looked at. */
+  /** Everywhere that an object stands, as the indexes were when they were last looked at. */
+  places(oid: Oid): PackPlace[] {
+    const key = Buffer.from(oid, 'hex');
+    return [...this.#indexes.values()].map((index) => index.find(key)).filter((place) => place !== null);
+  }
+
+  /** The same in one pack. */
   known(oid: string, pack: string): PackPlace | null {
     const index = this.#indexes.get(`${pack}.idx`);
     return index?.find(Buffer.from(oid, 'hex')) ?? null;

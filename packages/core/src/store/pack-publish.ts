@@ -50,7 +50,9 @@ async function rename(
     await fs.rename(pack, place);
     await fs.rename(index, join(folder, `${name}.idx`));
   } catch (error) {
-    await Promise.all([pack, index, ...(wasThere ? [] : [place])].map((path) => discard(fs, path)));
+    await Promise.all([pack, index].map((path) => discard(fs, path)));
+    // In this order, and the index too: some file systems report a rename as failed that took place.
+    if (!wasThere) for (const path of [join(folder, `${name}.idx`), place]) await discard(fs, path);
     throw error;
   }
 }

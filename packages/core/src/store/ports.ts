@@ -1,5 +1,6 @@
 import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import type { AgentId, AgentKey, EpochMillis, Handle, IsoTime, Oid, RefName, Ulid } from '../domain/ids.js';
+import type { GatherBounds } from './loose-gather.js';
 import type { LostObjects } from './lost-objects.js';
 import type { MessageType } from '../domain/records.js';
 
@@ -73,6 +74,16 @@ export interface Objects {
   isScattered(): Promise<boolean>;
   /** Joins small packs once there are many; cheap while there are few. Only under the store lock. */
   consolidate(): Promise<void>;
+  /**
+   * One step of maintenance: joins packs (`whole`: however few), and puts loose objects into one. Drops no object,
+   * reachable or not; may be cut off anywhere. Only under the store lock. Gives whether there is more that could be done
+   * at once.
+   */
+  maintain(bounds: MaintainBounds): Promise<boolean>;
+}
+
+export interface MaintainBounds extends GatherBounds {
+  whole: boolean;
 }
 
 export interface Refs {

@@ -13,6 +13,7 @@ import { guardedFs } from './guarded-fs.js';
 import { FileJournal } from './journal.js';
 import { MachineKey, keyPath, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
+import { byHand, inBackground } from './maintain-bounds.js';
 import { writeHead } from './mend-repository.js';
 import { mendPacks, suspectPacks } from './mend-packs.js';
 import { nodeFs } from './node-fs.js';
@@ -222,6 +223,11 @@ export class Store {
       if (!(error instanceof MeshError)) throw error;
       this.logger.debug(`the small packs could not be joined: ${error.message}`);
     }
+  }
+
+  /** One step of {@link Objects.maintain}, under the store lock. @throws MeshError `locked`, `disk_full`, `read_only`. */
+  async maintain(options: { whole: boolean }): Promise<boolean> {
+    return this.#lock.run(() => this.objects.maintain(options.whole ? byHand : inBackground));
   }
 
   /** Packs that seem to be damaged, by name; all of them where an object was found damaged. Cheap while none was. */

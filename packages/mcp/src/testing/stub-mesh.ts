@@ -55,6 +55,16 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
         return answers.status?.() ?? Promise.resolve(samples.statusResult);
       },
       doctor: () => Promise.resolve({ ok: true, problems: [] }),
+      maintain: () =>
+        Promise.resolve({
+          objects: 0,
+          packs_before: 0,
+          packs_after: 0,
+          loose_before: 0,
+          loose_after: 0,
+          bytes_before: 0,
+          bytes_after: 0,
+        }),
       audit: async function* () {
         // No tool draws the log.
       },

@@ -1,0 +1,25 @@
+import type { MaintainResult } from '../domain/results.js';
+import { footprint } from '../store/footprint.js';
+import type { MeshContext } from './context.js';
+
+/**
+ * Puts the store's objects into few packs, at once, in steps that each take the store lock for a moment, so that
+ * whoever sends meanwhile gets a turn.
+ * @throws MeshError `locked`, `disk_full`, `read_only`: what was done until then stays done, and no object is lost.
+ */
+export async function maintain({ store }: MeshContext): Promise<MaintainResult> {
+  const before = await footprint(store);
+  // The end of it is sure: each step leaves fewer packs or fewer loose objects.
+  while (await store.maintain({ whole: true }));
+  const after = await footprint(store);
+  await store.objects.forget();
+  return {
+    objects: (await store.objects.ids()).length,
+    packs_before: before.packs,
+    packs_after: after.packs,
+    loose_before: before.loose,
+    loose_after: after.loose,
+    bytes_before: before.bytes,
+    bytes_after: after.bytes,
+  };
+}
