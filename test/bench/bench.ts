@@ -9,19 +9,24 @@ import { asTable, report } from './report.js';
 import { measureNoop, measureRound } from './round.js';
 import { measureSend } from './send.js';
 import { measureVerify, verifyTable } from './verify.js';
+import { measureWake, wakeTable } from './wake.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
 --dir is where the repositories are made (default: the folder for temporary files); its file system matters.
 `;
 
 const measures = { send: measureSend, round: measureRound, noop: measureNoop };
+const others = ['idle', 'verify', 'wake'];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
+
+/** Messages for each transport. */
+const wakes = 50;
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'send,round,noop,idle,verify' },
+    only: { type: 'string', default: 'send,round,noop,idle,verify,wake' },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
     dir: { type: 'string', default: tmpdir() },
@@ -36,9 +41,9 @@ function progress(line: string): void {
 
 async function run(): Promise<void> {
   const names = values.only.split(',');
-  const unknown = names.filter((name) => !isMeasure(name) && name !== 'idle' && name !== 'verify');
+  const unknown = names.filter((name) => !isMeasure(name) && !others.includes(name));
   if (unknown.length > 0)
-    throw new Error(`--only takes ${Object.keys(measures).join(', ')}, idle, verify, not ${unknown.join(', ')}`);
+    throw new Error(`--only takes ${[...Object.keys(measures), ...others].join(', ')}, not ${unknown.join(', ')}`);
   const root = mkdtempSync(join(values.dir, 'mesh-bench-'));
   try {
     const comparisons: Comparison[] = [];
@@ -68,6 +73,7 @@ async function run(): Promise<void> {
       const place = mkdtempSync(join(root, 'verify-'));
       process.stdout.write(`\n${verifyTable(await measureVerify(place, 5))}`);
     }
+    if (names.includes('wake')) process.stdout.write(`\n${wakeTable(await measureWake(root, wakes, progress))}\n`);
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
