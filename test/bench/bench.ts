@@ -11,7 +11,7 @@ import { measureSend } from './send.js';
 import { measureVerify, verifyTable } from './verify.js';
 import { measureWake, wakeTable } from './wake.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake] [--history 100,10000] [--runs 40] [--dir FOLDER] [--json FILE]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake] [--history 100,10000] [--runs N] [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
 --dir is where the repositories are made (default: the folder for temporary files); its file system matters.
@@ -21,14 +21,11 @@ const measures = { send: measureSend, round: measureRound, noop: measureNoop };
 const others = ['idle', 'verify', 'wake'];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
 
-/** Messages for each transport. */
-const wakes = 50;
-
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: 'send,round,noop,idle,verify,wake' },
     history: { type: 'string', default: '100,10000' },
-    runs: { type: 'string', default: '40' },
+    runs: { type: 'string' },
     dir: { type: 'string', default: tmpdir() },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -38,6 +35,8 @@ const { values } = parseArgs({
 function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
+
+const runs = (usual: number): number => Number(values.runs ?? usual);
 
 async function run(): Promise<void> {
   const names = values.only.split(',');
@@ -56,7 +55,7 @@ async function run(): Promise<void> {
       });
       for (const name of names.filter(isMeasure)) {
         progress(`measuring ${name} at ${history}`);
-        comparisons.push(await measures[name](machines, { root: place, history, runs: Number(values.runs) }));
+        comparisons.push(await measures[name](machines, { root: place, history, runs: runs(40) }));
       }
       await machines.close();
     }
@@ -73,7 +72,7 @@ async function run(): Promise<void> {
       const place = mkdtempSync(join(root, 'verify-'));
       process.stdout.write(`\n${verifyTable(await measureVerify(place, 5))}`);
     }
-    if (names.includes('wake')) process.stdout.write(`\n${wakeTable(await measureWake(root, wakes, progress))}\n`);
+    if (names.includes('wake')) process.stdout.write(`\n${wakeTable(await measureWake(root, runs(50), progress))}\n`);
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
