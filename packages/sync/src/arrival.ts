@@ -22,7 +22,8 @@ export function arrivalOf(options: {
     const timer = setTimeout(done, timeoutMs);
     for (const signal of signals) signal.addEventListener('abort', done, { once: true });
     // Only now that it is watched: what was appended between the caller's look and here must not be missed.
-    journal.view().then(
+    const look = watch.ready.then(() => journal.view());
+    look.then(
       (view) => {
         if (view.highest > beyond) done();
       },

@@ -17,10 +17,8 @@ afterEach(() => {
   mesh.remove();
 });
 
-test.each([
-  ['ahead', 3_600_000],
-  ['back', -3_600_000],
-])('a clock that is set %s an hour changes nothing of how often a remote is asked', async (_way, step) => {
+/** A poll of a remote that cannot be watched, and when it asked. */
+function polled(pass: RemoteTurns['pass']): { asked: number[]; act: () => void; end: () => Promise<void> } {
   const [studio] = mesh.peers as [Peer];
   const [local] = studio.remotes;
   if (local === undefined) throw new Error('there is one');
@@ -28,23 +26,66 @@ test.each([
   const asked: number[] = [];
   const began = performance.now();
   const turns: RemoteTurns = {
-    pass: () => {
+    pass: (...args) => {
       asked.push(performance.now() - began);
-      wall += step;
-      return Promise.resolve();
+      return pass(...args);
     },
     isUnfinished: () => false,
     lacksOwnTip: () => Promise.resolve(false),
     movedThere: () => Promise.resolve(false),
     carryAt: () => Promise.resolve(null),
   };
-  const active = steadyNow(studio.clock);
+  let active = steadyNow(studio.clock);
   const poll = new RemotePoll({ mesh: studio.mesh, remote, turns, lastActivityAt: () => active, logger: silentLogger });
+  return {
+    asked,
+    act: () => {
+      active = steadyNow(studio.clock);
+      poll.stir();
+    },
+    end: async () => {
+      const ended = poll.end();
+      await vi.runAllTimersAsync();
+      await ended;
+    },
+  };
+}
+
+test.each([
+  ['ahead', 3_600_000],
+  ['back', -3_600_000],
+])('a clock that is set %s an hour changes nothing of how often a remote is asked', async (_way, step) => {
+  const { asked, end } = polled(() => {
+    wall += step;
+    return Promise.resolve();
+  });
   await vi.advanceTimersByTimeAsync(128_000);
   // A second each for two minutes; then it slows down.
   expect(asked.slice(0, 4)).toEqual([0, 1_000, 2_000, 3_000]);
   expect(asked.slice(-4)).toEqual([120_000, 121_000, 123_000, 127_000]);
-  const ended = poll.end();
-  await vi.runAllTimersAsync();
-  await ended;
+  await end();
+});
+
+test('what happens after a long silence has the remote asked within a second, and each second again', async () => {
+  const { asked, act, end } = polled(() => Promise.resolve());
+  await vi.advanceTimersByTimeAsync(600_000);
+  const quiet = asked.slice(-2);
+  expect((quiet[1] ?? 0) - (quiet[0] ?? 0)).toBe(30_000);
+  await vi.advanceTimersByTimeAsync((quiet[1] ?? 0) + 5_000 - 600_000 + 30_000);
+  const before = asked.length;
+  act();
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(asked.length - before).toBe(3);
+  await end();
+});
+
+test('a second is counted from the beginning of an exchange, but half of it always passes after its end', async () => {
+  let takes = 400;
+  const { asked, end } = polled(() => new Promise((resolve) => setTimeout(resolve, takes)));
+  await vi.advanceTimersByTimeAsync(2_900);
+  expect(asked).toEqual([0, 1_000, 2_000]);
+  takes = 3_000;
+  await vi.advanceTimersByTimeAsync(8_000);
+  expect(asked.slice(3)).toEqual([3_000, 6_500, 10_000]);
+  await end();
 });

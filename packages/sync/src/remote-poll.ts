@@ -23,7 +23,7 @@ export interface RemotePollOptions {
   mesh: MeshContext;
   remote: Remote;
   turns: RemoteTurns;
-  /** When a branch last moved here, by whichever way; as `steadyNow` tells. */
+  /** When a branch last moved here, by whichever way, or an agent here last called; as `steadyNow` tells. */
   lastActivityAt: () => number;
   logger: Logger;
 }
@@ -65,6 +65,11 @@ export class RemotePoll {
     this.#wake?.();
   }
 
+  /** There was activity: a long pause that was begun before it is cut to what it now is. */
+  stir(): void {
+    this.#wake?.();
+  }
+
   /** Resolves when the exchange that is under way has ended. */
   async end(): Promise<void> {
     this.#ended = true;
@@ -103,30 +108,37 @@ export class RemotePoll {
   }
 
   async #work(): Promise<void> {
-    const { mesh, remote, turns, lastActivityAt, logger } = this.#options;
+    const { remote, turns, logger } = this.#options;
     let poll: number | null = null;
     while (!this.#isEnded()) {
       this.#asked = false;
+      const began = performance.now();
       try {
         await turns.pass(remote, { deadlineMs: roundLimitMs, ignoreBackoff: false });
       } catch (error) {
         logger.warn(`sync round with ${remote.name} failed: ${plainMessage(error)}`);
       }
       if (turns.isUnfinished(remote)) continue;
-      poll = pollDelay({ lastActivityAt: lastActivityAt(), now: steadyNow(mesh.clock), previous: poll });
-      await this.#idle(poll);
+      poll = await this.#idle({ began, previous: poll });
     }
   }
 
-  /** Until something is asked for or due to be carried, or for `ms`. */
-  async #idle(ms: number): Promise<void> {
+  /** Until something is asked for or due to be carried, or the remote is due to be polled. Gives the pause chosen. */
+  async #idle({ began, previous }: { began: number; previous: number | null }): Promise<number> {
+    const { mesh, lastActivityAt } = this.#options;
     // A clock that nobody can set: one that was put back must not put off the next exchange.
-    const until = performance.now() + ms;
+    const ended = performance.now();
+    const due = (): number => pollDelay({ lastActivityAt: lastActivityAt(), now: steadyNow(mesh.clock), previous });
+    let poll = due();
     for (;;) {
-      const left = until - performance.now();
-      if (this.#isEnded() || this.#isAsked() || left <= 0 || (await this.#movedThere())) return;
+      // Activity shortens a pause; that it is over in the middle of one makes it no longer.
+      poll = Math.min(poll, due());
+      // From the beginning of one exchange to that of the next, so that a slow line is not heard less; but a line on
+      // which one takes long is left alone for a while too.
+      const left = Math.max(began + poll, ended + poll / 2) - performance.now();
+      if (this.#isEnded() || this.#isAsked() || left <= 0 || (await this.#movedThere())) return poll;
       const carry = await this.#untilCarry();
-      if (carry <= 0 || this.#isEnded() || this.#isAsked()) return;
+      if (carry <= 0 || this.#isEnded() || this.#isAsked()) return poll;
       if (this.#stirred) continue;
       await this.#sleep(Math.min(left, carry));
     }

@@ -6,6 +6,8 @@ import type { Logger } from '@git-mesh/core';
 import { plainMessage } from './redact.js';
 
 export interface PathWatch {
+  /** Once it resolves, no change is missed: one that is made later is told of. */
+  readonly ready: Promise<void>;
   /** Safe to call twice. No call of `onChange` begins after it. */
   close(): void;
 }
@@ -25,8 +27,8 @@ const pollMs = 1_000;
 /** Watches `paths` until closed, and keeps no process alive. Never throws: where watching fails it polls. */
 export function watchPaths(options: WatchOptions): PathWatch {
   const watcher = new PathWatcher(options);
-  watcher.start();
   return {
+    ready: watcher.start(),
     close: () => {
       watcher.close();
     },
@@ -55,9 +57,9 @@ class PathWatcher {
     this.#watched = options.paths.map((path) => ({ path: resolve(path), seen: null }));
   }
 
-  start(): void {
-    void this.#check({ first: true });
+  start(): Promise<void> {
     this.#poll = setInterval(() => void this.#check(), pollMs).unref();
+    return this.#check({ first: true });
   }
 
   close(): void {

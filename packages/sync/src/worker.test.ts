@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
-import { silentLogger } from '@git-mesh/core';
-import type { CallOptions } from '@git-mesh/core';
+import { agentKey, silentLogger } from '@git-mesh/core';
+import type { AgentId, CallOptions } from '@git-mesh/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { OpenMesh } from './contract.js';
 import { openMesh } from './open.js';
@@ -106,6 +106,50 @@ test.each([
   const ended = begun.length;
   await move(studio);
   expect(begun.length).toBe(ended);
+});
+
+test('a call of an agent, of whichever process, has a quiet remote asked soon', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const [studio] = mesh.peers as [Peer];
+    const asked: number[] = [];
+    const rounds: WorkerRounds = {
+      remotes: studio.remotes.map((remote) => ({ ...remote, transport: { ...remote.transport, watchable: null } })),
+      refresh: () => Promise.resolve(false),
+      prepare: () => Promise.resolve(),
+      pass: () => {
+        asked.push(performance.now());
+        return Promise.resolve();
+      },
+      isUnfinished: () => false,
+      lacksOwnTip: () => Promise.resolve(false),
+      movedThere: () => Promise.resolve(false),
+      carryAt: () => Promise.resolve(null),
+    };
+    const worker = new Worker({ mesh: studio.mesh, rounds, logger: silentLogger });
+    worker.start();
+    await vi.waitFor(() => {
+      expect(asked.length).toBe(1);
+    });
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect((asked.at(-1) ?? 0) - (asked.at(-2) ?? 0)).toBe(30_000);
+    const polls = asked.length;
+    while (asked.length === polls) await vi.advanceTimersByTimeAsync(100);
+    const quietSince = asked.at(-1) ?? 0;
+    await studio.store.local.touch(agentKey('dev' as AgentId), Date.now());
+    await vi.waitFor(
+      () => {
+        expect(asked.at(-1)).toBeGreaterThan(quietSince);
+      },
+      { timeout: 5_000, interval: 20 },
+    );
+    expect((asked.at(-1) ?? 0) - quietSince).toBeLessThan(10_000);
+    const stopped = worker.stop();
+    await vi.runAllTimersAsync();
+    await stopped;
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('an inbox that waits is woken by the arrival', async () => {

@@ -80,6 +80,7 @@ export class Worker {
 class Office {
   readonly #options: WorkerOptions;
   readonly #watch: PathWatch;
+  readonly #calls: PathWatch;
   readonly #timer: NodeJS.Timeout;
   readonly #polls = new Map<string, RemotePoll>();
   readonly #endings = new Set<Promise<void>>();
@@ -108,6 +109,15 @@ class Office {
       },
       logger,
     });
+    // Whoever calls, of whichever process, is there to hear: above all one that waits for messages.
+    this.#calls = watchPaths({
+      paths: [join(dir, 'mesh', 'activity')],
+      onChange: () => {
+        this.#lastActivityAt = steadyNow(mesh.clock);
+        for (const poll of this.#polls.values()) poll.stir();
+      },
+      logger,
+    });
     this.#timer = setInterval(() => {
       this.#keepHouse();
     }, housekeepingMs).unref();
@@ -120,6 +130,7 @@ class Office {
   async end(): Promise<void> {
     this.#ended = true;
     this.#watch.close();
+    this.#calls.close();
     clearInterval(this.#timer);
     while (this.#looking !== null) await this.#looking;
     await this.#due;
