@@ -18,7 +18,7 @@ describe('the command line', () => {
     const names = [...out.matchAll(/^ {2}([a-z]+) .*/gm)]
       .map((match) => match[1] ?? '')
       .filter((name) => name !== 'help');
-    expect(names.length).toBe(34);
+    expect(names.length).toBe(35);
     for (const name of names) {
       const help = await runStubbed(['help', name]);
       expect([name, help.code, help.out.includes('Examples:')]).toEqual([name, 0, true]);

@@ -31,5 +31,5 @@ export function storeWatch(options: {
   };
   if (closed.aborted) watch.close();
   else closed.addEventListener('abort', close, { once: true });
-  return { close };
+  return { ready: watch.ready, close };
 }
