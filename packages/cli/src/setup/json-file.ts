@@ -23,6 +23,7 @@ export function readObject(text: string, file: string): Record<string, unknown> 
 
 /** @throws MeshError `conflict` where another's entry stands under that name. */
 export function setEntry(text: string, file: string, path: readonly string[], value: object): string {
+  requireRoom(text, file, path);
   const before = at(readObject(text, file), path);
   if (before !== undefined && !isOurs(before)) {
     throw new MeshError(
@@ -37,6 +38,7 @@ export function setEntry(text: string, file: string, path: readonly string[], va
 export function setHook(text: string, file: string, path: readonly string[], value: object, preset: object): string {
   let next = text;
   if (text.trim() === '') for (const [key, first] of Object.entries(preset)) next = put(next, [key], first);
+  requireRoom(next, file, path);
   const list = at(readObject(next, file), path);
   if (list !== undefined && !Array.isArray(list)) {
     throw new MeshError('invalid_argument', `${file}: ${path.join('.')} is no list of hooks, so nothing was changed`);
@@ -63,6 +65,17 @@ export function removeHook(text: string, file: string, path: readonly string[]):
     if (isOurs(list[index])) next = put(next, [...path, index], undefined);
   }
   return next === text ? text : prune(next, file, path);
+}
+
+/** @throws MeshError `invalid_argument` where something that is no object stands where the entry's parent should. */
+function requireRoom(text: string, file: string, path: readonly string[]): void {
+  const whole = readObject(text, file);
+  for (let length = 1; length < path.length; length++) {
+    const inner = path.slice(0, length);
+    const value = at(whole, inner);
+    if (value === undefined || isObject(value)) continue;
+    throw new MeshError('invalid_argument', `${file}: ${inner.join('.')} is no JSON object, so nothing was changed`);
+  }
 }
 
 function prune(text: string, file: string, path: readonly string[]): string {

@@ -139,6 +139,8 @@ describe('setup leaves alone', () => {
       { [`${home}/.cursor/hooks.json`]: '{"hooks":{"stop":"./lint.sh"}}' },
       /no list of hooks/,
     ],
+    ['a list where an object should be', { [`${home}/.cursor/mcp.json`]: '{"mcpServers": []}' }, /no JSON object/],
+    ['null where an object should be', { [`${home}/.cursor/hooks.json`]: '{"hooks": null}' }, /no JSON object/],
   ])('%s, and says why', async (_what, files, why) => {
     await expect(after(entries('cursor'), files)).rejects.toThrow(why);
   });
@@ -147,6 +149,10 @@ describe('setup leaves alone', () => {
     'mcp_servers = { mesh = { command = "x" } }\n',
     '[mcp_servers]\nmesh = { command = "x" }\n',
     'mcp_servers.mesh.command = "x"\n',
+    '[mcp_servers."mesh"]\ncommand = "z"\n',
+    '[ mcp_servers . mesh ] # hi\ncommand = "z"\n',
+    '[mcp_servers.mesh.env]\nA = "z"\n',
+    '[[mcp_servers]]\nname = "z"\n',
   ])('TOML in a form that it does not edit: %j', async (text) => {
     await expect(after(entries('codex'), { [`${home}/.codex/config.toml`]: text })).rejects.toThrow(/by hand/);
   });

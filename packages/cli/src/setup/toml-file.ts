@@ -61,11 +61,24 @@ function refuseOtherForms(text: string, file: string, table: string): void {
     `^\\s*(?:${group}\\s*=|${group}\\s*\\.\\s*${name}\\b|\\[\\s*"?${group}"?\\s*\\]\\s*$)`,
     'm',
   );
-  if (!dotted.test(text)) return;
+  if (!dotted.test(text) && !hasOtherHeader(text, table)) return;
   throw new MeshError(
     'conflict',
     `${file} gives ${group} in a form that is not edited here, so nothing was changed: add [${table}] by hand (docs/mcp-clients.md)`,
   );
+}
+
+/** The same table, or a part of it, under a header that is written otherwise: ours beside it would declare it twice. */
+function hasOtherHeader(text: string, table: string): boolean {
+  const own = find(text, table);
+  const [group = ''] = table.split('.');
+  for (const [, open = '', inner = ''] of text.matchAll(/^[ \t]*(\[{1,2})([^\]\n]*)\]/gm)) {
+    const name = inner.replace(/["'\s]/g, '');
+    if (open === '[[' && (name === group || name === table)) return true;
+    if (name === table && own === null) return true;
+    if (name.startsWith(`${table}.`) && own === null) return true;
+  }
+  return false;
 }
 
 /** A TOML basic string: JSON's escapes are among its own. */
