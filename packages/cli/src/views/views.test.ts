@@ -23,6 +23,7 @@ import { sendView } from './send.js';
 import { sentView } from './sent.js';
 import { statusView } from './status.js';
 import { syncWarnings } from './sync-warnings.js';
+import { unfreezeView } from './unfreeze.js';
 
 // Loaded as the program loads it: never with the program itself.
 const { visibleText } = await import('@git-mesh/core');
@@ -213,5 +214,18 @@ describe('keys and leaving', () => {
     expect(leaveView({ preview: true, machine, agents: [] }, context).text).toBe(
       'studio would leave the mesh; no agent is checked in.',
     );
+  });
+});
+
+describe('an ended freeze', () => {
+  it.each([
+    ['*', 'Ended the freeze of shop by studio. #8'],
+    ['laptop', 'Ended the freeze of shop by studio on laptop alone. #8'],
+  ])('that was cleared for %s is said to have ended there', (to, text) => {
+    const freezes = [{ repo: 'shop', agent: null, machine: 'studio' }];
+    const result = { freezes, sent: [{ to, message_id: 8 }] } as unknown as Parameters<
+      ReturnType<typeof unfreezeView>
+    >[0];
+    expect(unfreezeView(syncOk)(result, context).text).toBe(text);
   });
 });
