@@ -162,6 +162,7 @@ export { sshVerifier, verifySshSignature } from './store/ssh-signature.js';
 export type { SshVerifier } from './store/ssh-signature.js';
 export { admitInvited } from './mesh/admit-invited.js';
 export { inviteProof, isInviteProof } from './store/invite-proof.js';
+export { isSameSecret } from './store/same-secret.js';
 export {
   decodeInviteCode,
   encodeInviteCode,
@@ -180,7 +181,7 @@ export type { Edge } from './mesh/older-history.js';
 export { journalOwnBranch, readableArrivals } from './mesh/arrivals.js';
 export { charterConflicts } from './mesh/charter-conflicts.js';
 export { founderKey, readCharter } from './mesh/charter.js';
-export { readFounding } from './mesh/read-founding.js';
+export { maxLaterCommits, readFounding } from './mesh/read-founding.js';
 export type { MeshContext } from './mesh/context.js';
 export { commitMachine, foundCharter } from './mesh/founding.js';
 export { housekeeping } from './mesh/housekeeping.js';

@@ -28,6 +28,13 @@ export class ChangeLooks {
     this.#at(this.#options.now() + this.#options.gapMs);
   }
 
+  /** Something ends at that time (milliseconds since 1970), though nothing changes. */
+  ends(time: number): void {
+    const { now, gapMs } = this.#options;
+    // What ends at a moment has ended just after it.
+    this.#at(Math.max(time + 1, now() + gapMs));
+  }
+
   /** No look begins after it; resolves once the last one has ended. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -66,11 +73,10 @@ export class ChangeLooks {
   }
 
   async #look(): Promise<void> {
-    const { look, onError, now, gapMs } = this.#options;
+    const { look, onError } = this.#options;
     try {
       const again = await look();
-      // What ends at a moment has ended just after it.
-      if (again !== null) this.#at(Math.max(again + 1, now() + gapMs));
+      if (again !== null) this.ends(again);
     } catch (error) {
       onError(error);
     }

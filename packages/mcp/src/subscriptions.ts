@@ -7,8 +7,6 @@ import { parseResourceUri, type MeshResource } from './resource-uri.js';
 /** Of one connection: each costs a look at every change. */
 const maxSubscriptions = 100;
 const gapMs = 50;
-/** The watch may begin a moment after the first look: what came between is found by one more. */
-const secondLookMs = 1_000;
 
 export interface SubscriptionsOptions {
   session: MeshUse;
@@ -33,8 +31,7 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #seen = new Map<string, { resource: MeshResource; facts: string }>();
   readonly #looks: ChangeLooks;
-  #watch: { close(): void } | null = null;
-  #late: NodeJS.Timeout | null = null;
+  #watch: ReturnType<OpenMesh['onChange']> | null = null;
   #closed = false;
 
   constructor(options: SubscriptionsOptions) {
@@ -61,23 +58,25 @@ export class Subscriptions {
     }
     const { mesh } = await this.#options.session.use();
     if (this.#closed) throw new MeshError('cancelled', 'the connection is closing, nothing was subscribed');
-    this.#watchChanges(mesh);
-    const { facts } = await sight(mesh, resource);
+    // Only now that it is watched: what changes between the look and then must not be missed.
+    const watch = this.#watchChanges(mesh);
+    await watch.ready;
+    const { facts, until } = await sight(mesh, resource);
     if (!this.#seen.has(uri)) this.#seen.set(uri, { resource, facts });
-    // The last of the others may have been taken back meanwhile.
-    this.#watchChanges(mesh);
+    if (until !== null) this.#looks.ends(until);
+    // The last of the others may have been taken back meanwhile, and the watch with it.
+    if (this.#watch !== watch) {
+      await this.#watchChanges(mesh).ready;
+      this.#looks.changed();
+    }
     if (this.#hasClosed()) await this.close();
   }
 
-  #watchChanges(mesh: OpenMesh): void {
-    if (this.#watch !== null) return;
-    this.#watch = mesh.onChange(() => {
+  #watchChanges(mesh: OpenMesh): ReturnType<OpenMesh['onChange']> {
+    this.#watch ??= mesh.onChange(() => {
       this.#looks.changed();
     });
-    this.#late ??= setTimeout(() => {
-      this.#late = null;
-      this.#looks.changed();
-    }, secondLookMs).unref();
+    return this.#watch;
   }
 
   /** A method, since it may change during any await, which the compiler would not believe of a field. */
@@ -101,8 +100,6 @@ export class Subscriptions {
   #rest(): void {
     this.#watch?.close();
     this.#watch = null;
-    if (this.#late !== null) clearTimeout(this.#late);
-    this.#late = null;
   }
 
   async #look(): Promise<number | null> {

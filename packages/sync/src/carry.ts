@@ -1,9 +1,9 @@
-import { MeshError, branchRef, fromIso, isAncestor, toIso } from '@git-mesh/core';
+import { MeshError, branchRef, fromIso, toIso } from '@git-mesh/core';
 import type { BehindBranch, Branch, MeshContext, Oid, RefName } from '@git-mesh/core';
 import { nextCarry } from './backoff.js';
 import type { CarryDelay } from './backoff.js';
 import { newObjects } from './new-objects.js';
-import { readableCommit } from './readable-commit.js';
+import { leadsTo } from './readable-commit.js';
 import type { RoundContext } from './remote-context.js';
 import { pushRefs } from './transport/push.js';
 import type { RefUpdate } from './transport/push.js';
@@ -40,18 +40,12 @@ export async function behindBranches(
     if (tip === branch.tip || (tip === null && cutOff.has(branch.handle))) continue;
     const before = known.find((entry) => entry.handle === branch.handle && entry.there === tip);
     if (before !== undefined) behind.push(before);
-    else if (await isBehind(mesh, tip, branch)) {
+    // Whoever may push can put there what is no commit: nothing goes on from it, and it must not end the round.
+    else if (tip === null || (await leadsTo(mesh.store.objects, tip, branch.tip))) {
       behind.push({ handle: branch.handle, there: tip, due_at: dueAt, refusals: 0 });
     }
   }
   return behind;
-}
-
-async function isBehind({ store }: MeshContext, there: Oid | null, branch: Branch): Promise<boolean> {
-  if (there === null) return true;
-  // Whoever may push can put there what is no commit: nothing goes on from it, and it must not end the round.
-  if ((await readableCommit(store.objects, there)) === null) return false;
-  return isAncestor(store.objects, there, branch.tip);
 }
 
 export function isCarryDue({ due_at: at }: BehindBranch, now: number): boolean {

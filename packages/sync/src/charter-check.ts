@@ -1,4 +1,12 @@
-import { MeshError, charterPath, charterRef, readCharter, readFounding, remoteRef } from '@git-mesh/core';
+import {
+  MeshError,
+  charterPath,
+  charterRef,
+  maxLaterCommits,
+  readCharter,
+  readFounding,
+  remoteRef,
+} from '@git-mesh/core';
 import type { CharterRecord, Handle, Objects, Oid, RefName } from '@git-mesh/core';
 import type { RoundContext } from './remote-context.js';
 import type { Rejected } from './remote-fetch.js';
@@ -7,9 +15,6 @@ import type { Advertisement } from './transport/port.js';
 
 /** The charter travels with the branches and is named like one, but is no machine's. */
 export const charterHandle: Handle = '_charter' as Handle;
-
-/** Nobody has a reason to put even one commit on top of a charter. */
-const maxLaterCommits = 1_000;
 
 /**
  * Judges the remote's charter where it is not the one that is accepted here. A charter is written once, at the founding:
@@ -34,7 +39,7 @@ export async function checkCharter(ctx: RoundContext, { refs }: Advertisement): 
     await moveRef(ctx.mesh.store, tracking, there);
     return null;
   }
-  const found = await readOrReason(objects, there);
+  const found = await orReason(readCharter(objects, there));
   const isLater = ours !== null && (await goesOnFrom(objects, ours, there));
   if (!isLater) refuseAnother(ctx, found);
   await moveRef(ctx.mesh.store, tracking, there);
@@ -76,14 +81,8 @@ async function takeLost(ctx: RoundContext, ref: RefName, there: Oid): Promise<Re
   };
 }
 
-async function foundingOrReason(objects: Objects, commit: Oid, ref: RefName): Promise<CharterRecord | MeshError> {
-  try {
-    return await readFounding(objects, commit, ref);
-  } catch (error) {
-    if (error instanceof MeshError) return error;
-    throw error;
-  }
-}
+const foundingOrReason = (objects: Objects, commit: Oid, ref: RefName): Promise<CharterRecord | MeshError> =>
+  orReason(readFounding(objects, commit, ref));
 
 async function whatFollows(objects: Objects, there: Oid, ref: RefName): Promise<string> {
   return (await foundingOrReason(objects, there, ref)) instanceof MeshError
@@ -115,9 +114,9 @@ async function wayBack(
   );
 }
 
-async function readOrReason(objects: Objects, commit: Oid): Promise<CharterRecord | MeshError> {
+async function orReason(reading: Promise<CharterRecord>): Promise<CharterRecord | MeshError> {
   try {
-    return await readCharter(objects, commit);
+    return await reading;
   } catch (error) {
     if (error instanceof MeshError) return error;
     throw error;

@@ -14,6 +14,7 @@ import type {
   Syncer,
 } from '@git-mesh/core';
 import type { ExportOptions } from './bundle/export.js';
+import type { PathWatch } from './watch.js';
 import type { ImportOptions } from './bundle/import.js';
 import type { WholeHistoryOptions } from './whole-history.js';
 
@@ -43,9 +44,10 @@ export interface OpenMesh {
   /**
    * Calls `listener` soon after anything that the use cases tell of may have changed in the store, by whichever process:
    * branches, the journal, the state of the remotes. May call without a change; one call stands for a burst of them.
-   * Presence and freezes that end by the clock alone are no change. Closed with the mesh at the latest.
+   * Presence and freezes that end by the clock alone are no change. Once `ready` resolves no change is missed. Closed with
+   * the mesh at the latest.
    */
-  onChange(listener: () => void): { close(): void };
+  onChange(listener: () => void): PathWatch;
   /**
    * Which messages an agent's inbox would show; null where it is not checked in. Unlike agent_inbox it renews nothing.
    * @throws MeshError `invalid_argument`

@@ -7,7 +7,7 @@ import type { CarryRules } from './carry.js';
 import { deadlineSignal } from './deadline.js';
 import { journalArrivals } from './journal-arrivals.js';
 import { charterHandle } from './charter-check.js';
-import { oddRefs, refsInTheWay } from './in-the-way.js';
+import { oddRefs, refsAbove, refsInTheWay } from './in-the-way.js';
 import { findWentBack, keptWentBack, lastSeen, trackSeen } from './went-back.js';
 import { plainMessage } from './redact.js';
 import type { Remote, RoundContext } from './remote-context.js';
@@ -119,7 +119,7 @@ async function look(ctx: RoundContext, before: RemoteState | null): Promise<Look
   const named = new Set([...blocked, ...(before?.rejected ?? [])].map(({ handle }) => handle));
   const free = new Map([...seen].filter(([handle]) => !named.has(handle)));
   const isWhole = !blocked.some(({ handle }) => handle === charterHandle);
-  const isShut = [...there.keys()].some((ref) => mesh.store.config.ref_prefix.startsWith(`${ref}/`));
+  const isShut = refsAbove(mesh.store.config.ref_prefix, there).length > 0;
   const reset = isWhole && !hasCharter;
   const found = isShut ? null : await findWentBack(ctx, { before: free, there, reset, known });
   await trackSeen(ctx, seen, there);

@@ -22,7 +22,7 @@ export async function refsInTheWay(ctx: RoundContext, there: ReadonlyMap<RefName
       message: inTheWay(ref, refs, { dir: ctx.mesh.store.dir, url: redactUrl(ctx.remote.url) }),
     });
   };
-  const above = [...there.keys()].filter((ref) => prefix.startsWith(`${ref}/`));
+  const above = refsAbove(prefix, there);
   block(config.handle, ctx.mesh.store.branch, above);
   if (above.length > 0) return found;
   const nested = nestedRefs(prefix, there);
@@ -34,6 +34,14 @@ export async function refsInTheWay(ctx: RoundContext, there: ReadonlyMap<RefName
   }
   return found;
 }
+
+/** Refs that git takes for a folder in which the mesh's branches lie: beside such a one no branch can be made. */
+export function refsAbove(prefix: string, there: ReadonlyMap<RefName, Oid>): RefName[] {
+  return [...there.keys()].filter((ref) => prefix.startsWith(`${ref}/`));
+}
+
+/** Why one ref keeps another out. */
+export const noTwoSuchRefs = 'to git one is the folder of the other, and it keeps no two such refs';
 
 const noObject = '0'.repeat(40);
 
@@ -47,7 +55,7 @@ function inTheWay(ref: RefName, refs: readonly RefName[], { dir, url }: { dir: s
       : `: git --git-dir ${shellWord(dir)} push ${shellWord(url)} --delete ${plain.map((one) => shellWord(one)).join(' ')}`;
   return (
     `${named.map((one) => visibleText(one, { maxLength: 120 })).join(', ')}${more} stands in the way of ${ref} ` +
-    `(to git one is the folder of the other, and it keeps no two such refs). Have it deleted there${how}`
+    `(${noTwoSuchRefs}). Have it deleted there${how}`
   );
 }
 

@@ -18,6 +18,7 @@ import {
 import type { Handle, MachineRecord, MembershipResult, StoreConfig, StoreDeps, Ulid } from '@git-mesh/core';
 import type { JoinOptions, OpenOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
+import { noTwoSuchRefs, refsAbove } from './in-the-way.js';
 import { withLocks } from './left-lock.js';
 import { newObjects } from './new-objects.js';
 import { refuseStore } from './remote-admission.js';
@@ -53,21 +54,15 @@ export function meshPrefix({ refs }: Pick<Advertisement, 'refs'>): string | null
   return charter === undefined ? null : parseRefPrefix(charter.slice(0, -'_charter'.length));
 }
 
-/**
- * The ref that git takes for the folder of the mesh's branches, where there is one: no branch can be made beside it. Says
- * what to do.
- */
+/** What is said of a ref that keeps the mesh's branches out, where there is one, with what to do. */
 export function refInTheWay(
   shown: string,
   { refs }: Pick<Advertisement, 'refs'>,
   prefix: string = defaultRefPrefix,
 ): string | null {
-  const above = [...refs.keys()].find((ref) => prefix.startsWith(`${ref}/`));
+  const [above] = refsAbove(prefix, refs);
   if (above === undefined) return null;
-  return (
-    `${above} stands there in the way of every branch ${prefix}… (to git one is the folder of the other, and it keeps no ` +
-    `two such refs). Have it renamed or deleted there (git push ${shellWord(shown)} --delete ${above}), or give the mesh another place with --ref-prefix`
-  );
+  return `${above} stands there in the way of every branch ${prefix}… (${noTwoSuchRefs}). Have it renamed or deleted there (git push ${shellWord(shown)} --delete ${above}), or give the mesh another place with --ref-prefix`;
 }
 
 export function noMeshThere(shown: string, there: Pick<Advertisement, 'refs'>): MeshError {

@@ -2,6 +2,7 @@ import { MeshError, Store, charterRef, parseRemoteName, readCharter, sameRemoteN
 import type { Oid, RemoteAddedResult, StoreConfig } from '@git-mesh/core';
 import type { AddRemoteOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
+import { fetchCharter } from './fetch-charter.js';
 import { admitRemote } from './remote-admission.js';
 import { discover, setupLimitMs, storeDeps } from './membership.js';
 import { openMesh } from './open.js';
@@ -9,11 +10,8 @@ import { forgetRemote } from './remote-remove.js';
 import { sameRepository } from './remote-url.js';
 import { setupTransport } from './remotes.js';
 import type { SetupRemote } from './remotes.js';
-import { fetchPack } from './transport/fetch.js';
 import type { Advertisement } from './transport/port.js';
 
-/** A charter is one small commit; what is larger is none. */
-const maxCharterBytes = 1024 * 1024;
 /** Branches that are called `_charter`, looked at to see whether a mesh is there. */
 const maxCharters = 5;
 
@@ -110,15 +108,11 @@ async function charterAt(store: Store, remote: SetupRemote, tip: Oid): Promise<S
   const { signal, done } = deadlineSignal(setupLimitMs);
   try {
     if (!(await store.objects.has(tip))) {
-      const exchange = await remote.transport.open('git-upload-pack', { signal });
       try {
-        const pack = await fetchPack(exchange, { wants: [tip], haves: [], signal, maxBytes: maxCharterBytes });
-        await store.objects.installPack(pack, { maxObjectBytes: maxCharterBytes });
+        await fetchCharter(store, remote.transport, tip, signal);
       } catch (error) {
         if (error instanceof MeshError && error.errorName === 'payload_too_large') return null;
         throw error;
-      } finally {
-        await exchange.close();
       }
     }
     const { mesh, name } = await readCharter(store.objects, tip);

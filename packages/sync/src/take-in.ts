@@ -2,20 +2,19 @@ import { MeshError, charterRef, readFounding, remoteRef } from '@git-mesh/core';
 import type { CharterRecord, Oid, Store } from '@git-mesh/core';
 import type { JoinOptions } from './contract.js';
 import { deadlineSignal } from './deadline.js';
+import { fetchCharter, maxCharterBytes } from './fetch-charter.js';
 import { noMeshThere } from './membership.js';
 import { bringBeforeRotations, fetchHistory } from './history.js';
 import { fetchFrom } from './remote-fetch.js';
 import type { SetupRemote } from './remotes.js';
 import { setupContext } from './setup-context.js';
-import { fetchPack, infiniteDepth } from './transport/fetch.js';
+import { infiniteDepth } from './transport/fetch.js';
 import type { Advertisement, Transport } from './transport/port.js';
 import { idleMs, watchedTransport, withHeartbeat } from './watched-transport.js';
 
 const longestMs = 6 * 3_600_000;
 /** Commits: a mesh with no more of them has its whole history on every machine. */
 const wholeUpTo = 2_000;
-/** A founding is one small commit; a flood of commits on top of it is not fetched. */
-const maxCharterBytes = 1024 * 1024;
 
 /**
  * Fetches a mesh into a store that is being made: what is live of it, and its history where that is short. `accept` sees the charter before anything else is fetched.
@@ -35,7 +34,7 @@ export async function takeIn(
     if (tip === undefined) throw noMeshThere(remote.shown, options.there);
     options.onProgress?.('fetching the mesh');
     const transport = watchedTransport(remote.transport, { idleMs, onProgress: options.onProgress });
-    options.accept(await fetchCharter(store, transport, tip, signal), tip);
+    options.accept(await takeCharter(store, transport, tip, signal), tip);
     const mesh = setupContext(store);
     const ctx = { mesh, remote: { name: 'origin', url: remote.url, transport }, signal, logger: options.logger };
     await withHeartbeat(options.onProgress, 'fetching the mesh and checking it', async () => {
@@ -52,12 +51,10 @@ export async function takeIn(
   }
 }
 
-async function fetchCharter(store: Store, transport: Transport, tip: Oid, signal: AbortSignal): Promise<CharterRecord> {
+async function takeCharter(store: Store, transport: Transport, tip: Oid, signal: AbortSignal): Promise<CharterRecord> {
   const ref = charterRef(store.config.ref_prefix);
-  const exchange = await transport.open('git-upload-pack', { signal });
   try {
-    const pack = await fetchPack(exchange, { wants: [tip], haves: [], signal, maxBytes: maxCharterBytes });
-    await store.objects.installPack(pack, { maxObjectBytes: maxCharterBytes });
+    await fetchCharter(store, transport, tip, signal);
   } catch (error) {
     if (!(error instanceof MeshError) || error.errorName !== 'payload_too_large') throw error;
     throw new MeshError(
@@ -66,8 +63,6 @@ async function fetchCharter(store: Store, transport: Transport, tip: Oid, signal
         `is one small commit. A member puts the right one back from its own store: git --git-dir STORE push --force REMOTE ${ref}`,
       { data: { ref, commit: tip }, cause: error },
     );
-  } finally {
-    await exchange.close();
   }
   const charter = await readFounding(store.objects, tip, ref);
   await store.saveConfig({

@@ -1,19 +1,9 @@
-import {
-  branchRef,
-  charterRef,
-  cutOf,
-  fromIso,
-  handleOfRef,
-  isAncestor,
-  remoteRef,
-  remoteRefPrefix,
-  toIso,
-} from '@git-mesh/core';
-import type { Handle, MeshContext, Objects, Oid, RefName, WentBack } from '@git-mesh/core';
+import { branchRef, charterRef, cutOf, fromIso, handleOfRef, remoteRef, remoteRefPrefix, toIso } from '@git-mesh/core';
+import type { Handle, MeshContext, Oid, RefName, WentBack } from '@git-mesh/core';
 import { inGroups } from './accept.js';
 import { charterHandle } from './charter-check.js';
 import { moveRef } from './move-ref.js';
-import { readableCommit } from './readable-commit.js';
+import { leadsTo } from './readable-commit.js';
 import type { RoundContext } from './remote-context.js';
 
 type Refs = ReadonlyMap<RefName, Oid>;
@@ -83,12 +73,6 @@ async function isFurtherBack({ store }: MeshContext, { handle, from, to }: One):
   const accepted = await refs.read(branchRef(config.ref_prefix, handle as Handle));
   if (accepted === null || !(await leadsTo(objects, from, accepted))) return false;
   return to === null || leadsTo(objects, to, from);
-}
-
-async function leadsTo(objects: Objects, older: Oid, newer: Oid): Promise<boolean> {
-  if (older === newer) return true;
-  if ((await readableCommit(objects, older)) === null || (await readableCommit(objects, newer)) === null) return false;
-  return isAncestor(objects, older, newer);
 }
 
 /** Notes where the branches stand there now, so that each going back is told of once. */

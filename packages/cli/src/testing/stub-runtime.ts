@@ -135,7 +135,7 @@ function stubMesh(calls: Call[], options: StubOptions): OpenMesh {
     exportBundle: (wanted) => useCase('exportBundle')(wanted) as Promise<ExportResult>,
     importBundle: (wanted) => useCase('importBundle')(wanted) as Promise<ImportResult>,
     newConnection: () => connection,
-    onChange: () => ({ close: () => undefined }),
+    onChange: () => ({ ready: Promise.resolve(), close: () => undefined }),
     inboxOutline: () => Promise.resolve(null),
     close: () => {
       note('close');

@@ -1,8 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MeshError } from '@git-mesh/core';
+import { MeshError, isSameSecret } from '@git-mesh/core';
 import type { LiveFeed } from './live-feed.js';
 
 const address = '127.0.0.1';
@@ -75,15 +75,9 @@ function refusalOf(
   if (host === undefined || !hosts.has(host.toLowerCase())) return [403, 'This host name is not served here.\n'];
   if (origin !== undefined && origin !== `http://${host}`) return [403, 'Other sites are not served.\n'];
   const given = /^\/([^/]*)\//.exec(url ?? '')?.[1] ?? '';
-  if (!isSame(given, token)) return [403, 'The whole address that git mesh ui printed is needed.\n'];
+  if (!isSameSecret(given, token)) return [403, 'The whole address that git mesh ui printed is needed.\n'];
   if (method !== 'GET') return [405, 'Nothing can be changed here.\n'];
   return null;
-}
-
-/** In a time that tells nothing of where they differ. */
-function isSame(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }
 
 function answer(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {

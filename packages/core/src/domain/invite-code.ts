@@ -1,5 +1,5 @@
 import { MeshError } from '../errors.js';
-import { fromIso, isHandle, isIsoTime, isUlid, toIso } from './ids.js';
+import { fromIso, isHandle, isIsoTime, isOid, isUlid, toIso } from './ids.js';
 import type { EpochMillis, Handle, IsoTime, Oid, Ulid } from './ids.js';
 import { isJsonObject } from './json.js';
 import type { Json } from './records.js';
@@ -37,7 +37,7 @@ const codeWithin = /mesh(\d{1,9})\.eyJ[A-Za-z0-9_+/=-]*/gi;
 const fields: { readonly [K in keyof InviteCode]: (value: Json) => boolean } = {
   url: textOf((url) => url.trim() !== '' && url.length <= 2_000 && !url.startsWith('-') && !hasUnseen(url)),
   mesh: textOf(isUlid),
-  charter: textOf((oid) => /^[0-9a-f]{40}$/.test(oid)),
+  charter: textOf(isOid),
   name: textOf((name) => name.length <= 200 && isWellFormed(name)),
   by: textOf(isHandle),
   key: textOf((key) => /^SHA256:[A-Za-z0-9+/]{43}$/.test(key)),

@@ -40,7 +40,6 @@ async function* matching(ctx: MeshContext, input: unknown, options: WalkOptions)
   const found = wanted.unacked ? unanswered(ctx, wanted, options) : walked(ctx, wanted, options, () => undefined);
   let left = wanted.limit ?? Infinity;
   for await (const one of found) {
-    if (one === null) continue;
     yield one;
     left -= 1;
     if (left <= 0) return;
@@ -60,7 +59,7 @@ async function* unanswered(ctx: MeshContext, wanted: LogInput, options: WalkOpti
     if (said?.event === 'ack') for (const id of said.messages) answered.add(id);
   };
   for await (const one of walked(ctx, wanted, options, onCommit)) {
-    if (one?.line.event === 'send' && one.line.id !== undefined) held.push({ one, at });
+    if (one.line.event === 'send' && one.line.id !== undefined) held.push({ one, at });
     for (let [first] = held; first !== undefined && at < first.at - lateAckMs; [first] = held) {
       held.shift();
       if (!answered.has(first.one.line.id ?? '')) yield first.one;
@@ -69,13 +68,13 @@ async function* unanswered(ctx: MeshContext, wanted: LogInput, options: WalkOpti
   for (const { one } of held) if (!answered.has(one.line.id ?? '')) yield one;
 }
 
-/** What matches, newest first; null for each commit that does not. `onCommit` sees every commit of every machine. */
+/** What matches, newest first. `onCommit` sees every commit of every machine. */
 async function* walked(
   ctx: MeshContext,
   wanted: LogInput,
   options: WalkOptions,
   onCommit: (commit: Walked) => void,
-): AsyncGenerator<Matching | null> {
+): AsyncGenerator<Matching> {
   const journal = await ctx.store.journal.view();
   const message = wanted.message === undefined ? undefined : await messageId(ctx, wanted.message);
   const branches = wanted.unacked ? undefined : wanted.machine;
@@ -88,14 +87,11 @@ async function* walked(
       (wanted.since === undefined || at >= wanted.since) &&
       (wanted.until === undefined || at <= wanted.until) &&
       (message === undefined || said?.messages.includes(message) === true);
-    if (!isWanted) {
-      yield null;
-      continue;
-    }
+    if (!isWanted) continue;
     const line = eventLine(commit);
     const entry = said === null ? undefined : messageOf(journal, said, handle);
     if (entry !== undefined) line.message_id = entry.n;
-    yield matches(line, wanted, entry) ? { line, said, entry } : null;
+    if (matches(line, wanted, entry)) yield { line, said, entry };
   }
 }
 

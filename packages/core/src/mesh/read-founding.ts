@@ -5,8 +5,8 @@ import type { Objects } from '../store/ports.js';
 import { sshVerifier } from '../store/ssh-signature.js';
 import { readCharter } from './charter.js';
 
-/** Nobody has a reason to put even one commit on top of a charter: past this no root is looked for. */
-const maxLaterCommits = 1_000;
+/** Nobody has a reason to put even one commit on top of a charter: past this none is looked for below. */
+export const maxLaterCommits = 1_000;
 
 /**
  * The charter of a mesh, where `commit` is its founding: without a parent, and signed by the very key that it states as the

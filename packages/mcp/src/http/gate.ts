@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isSameSecret } from '@git-mesh/core';
 
 export interface Refusal {
   status: number;
@@ -29,7 +29,7 @@ export function refuse(headers: IncomingHttpHeaders, { port, token }: GateOption
     return { status: 403, message: 'pages of other origins may not ask' };
   }
   const [, given] = /^Bearer ([!-~]+) *$/i.exec(headers.authorization ?? '') ?? [];
-  if (given !== undefined && equal(given, token)) return null;
+  if (given !== undefined && isSameSecret(given, token)) return null;
   return {
     status: 401,
     message: 'the Authorization header must be "Bearer " and the token that the server was started with',
@@ -40,10 +40,4 @@ export function refuse(headers: IncomingHttpHeaders, { port, token }: GateOption
 function isLoopbackOrigin(origin: string): boolean {
   const [, name] = /^https?:\/\/([^/:[\]]+|\[[^\]]*\])(?::\d{1,5})?$/.exec(origin.toLowerCase()) ?? [];
   return name !== undefined && loopback.includes(name);
-}
-
-/** Of the same length whatever was given: the time that it takes tells nothing. */
-function equal(given: string, token: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(token));
 }

@@ -88,7 +88,7 @@ export function stubMesh(answers: Partial<MeshApi> = {}): StubMesh {
     exportBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, left_out: [] }),
     importBundle: ({ file }) => Promise.resolve({ file, branches: 0, commits: 0, arrived: 0, rejected: [] }),
     newConnection: () => connection,
-    onChange: () => ({ close: () => undefined }),
+    onChange: () => ({ ready: Promise.resolve(), close: () => undefined }),
     inboxOutline: () => Promise.resolve(null),
     close: () => {
       log.push({ name: 'close' });

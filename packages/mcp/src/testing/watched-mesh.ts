@@ -19,7 +19,7 @@ export function watchedMesh(answers: Partial<MeshApi> = {}): WatchedMesh {
     newConnection: (): Connection => ({ owner: null, agents: new Set() }),
     onChange: (listener) => {
       listeners.add(listener);
-      return { close: () => listeners.delete(listener) };
+      return { ready: Promise.resolve(), close: () => listeners.delete(listener) };
     },
     inboxOutline: (agentId) => Promise.resolve(inboxes.get(agentId) ?? null),
   };
