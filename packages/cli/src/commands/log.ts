@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-code.js';
 import { examples } from '../help-text.js';
 import { wholeNumber } from '../integer-option.js';
 import { jsonLine } from '../json-text.js';
+import { messageReference } from '../message-reference.js';
 import { plainResult } from '../plain-text.js';
 
 interface LogFlags {
@@ -15,6 +16,7 @@ interface LogFlags {
   since?: string;
   until?: string;
   grep?: string;
+  message?: string;
   unacked?: boolean;
   limit?: number;
   html?: string;
@@ -31,8 +33,9 @@ export function registerLog(program: Command, cli: Cli): void {
     .option('--type <type>', 'only messages of this type')
     .option('--since <time>', 'only from this time on: an age (15m, 2h, 3d), a date or a time')
     .option('--until <time>', 'only up to this time, likewise')
-    .option('--grep <text>', 'only events with this text')
-    .option('--unacked', 'only messages that nobody acknowledged')
+    .option('--grep <text>', 'only events whose line has this text')
+    .option('--message <id>', 'only what concerns this message (its number here or its ULID)')
+    .option('--unacked', 'only messages that nobody they were for acknowledged')
     .option('--limit <n>', 'at most this many', wholeNumber)
     .option('--html <file>', 'write a page with a timeline instead, which opens without a network')
     .addHelpText(
@@ -41,6 +44,7 @@ export function registerLog(program: Command, cli: Cli): void {
         ['git-mesh log --limit 20', 'the last 20 events'],
         ['git-mesh log --machine laptop --since 2h', 'what laptop did in the last two hours'],
         ['git-mesh log --unacked', 'messages still unread'],
+        ['git-mesh log --message 12', 'all commits that name message 12'],
         ['git-mesh log --json', 'one JSON document a line'],
         ['git-mesh log --since 1w --html week.html', 'a page to look at, search and keep'],
       ),
@@ -49,8 +53,9 @@ export function registerLog(program: Command, cli: Cli): void {
       cli.run(command, (call) =>
         call.withMesh(async (mesh) => {
           const { agent, machine, repo, type, since, until, grep, unacked, limit } = flags;
+          const message = flags.message === undefined ? undefined : messageReference(flags.message);
           const cut = new Set<string>();
-          const input = defined({ agent, machine, repo, type, since, until, grep, unacked, limit });
+          const input = defined({ agent, machine, repo, type, since, until, grep, message, unacked, limit });
           const onEdge = ({ machine: handle }: { machine: string }): void => void cut.add(handle);
           if (flags.html !== undefined) {
             const { writeAuditPage } = await import('../audit-page/write-page.js');

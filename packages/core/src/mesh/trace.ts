@@ -1,7 +1,7 @@
 import type { ParsedCommitMessage } from '../domain/commit-message.js';
 import { parseMessageInput } from '../domain/inputs/message-input.js';
 import type { LogInput } from '../domain/inputs.js';
-import type { Handle, Oid, Ulid } from '../domain/ids.js';
+import type { Handle, Oid } from '../domain/ids.js';
 import type { EventLine, TraceResult } from '../domain/results.js';
 import { ulidTime } from '../domain/ulid.js';
 import { MeshError } from '../errors.js';
@@ -10,6 +10,7 @@ import type { MeshContext } from './context.js';
 import { eventLine } from './log.js';
 import { newestFirst } from './newest-first.js';
 import type { WalkOptions, Walked } from './newest-first.js';
+import { ulidOf } from './ulid-of.js';
 
 /** A clock that is further ahead than this when it makes a message is another's problem to find it by. */
 const clockSlackMs = 86_400_000;
@@ -50,15 +51,6 @@ export async function trace(ctx: MeshContext, input: unknown, options: WalkOptio
     ...delivered.map((commit) => ({ ...eventLine(commit), ...numbered })),
   ];
   return { id, events: events.reverse().sort(byPlace) };
-}
-
-async function ulidOf(ctx: MeshContext, id: Ulid | number): Promise<Ulid> {
-  if (typeof id !== 'number') return id;
-  const entry = (await ctx.store.journal.view()).byNumber(id);
-  if (entry !== undefined) return entry.id;
-  throw new MeshError('unknown_message', `This machine has no message number ${id}: take the ULID id of the message.`, {
-    data: { message_id: id },
-  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { AgentId, EpochMillis, Handle } from '../ids.js';
+import type { AgentId, EpochMillis, Handle, Ulid } from '../ids.js';
 import { parseHandle } from '../ids.js';
 import { isMessageType } from '../message-type.js';
 import type { MessageType } from '../records.js';
@@ -14,11 +14,13 @@ export interface LogInput {
   since: EpochMillis | undefined;
   until: EpochMillis | undefined;
   grep: string | undefined;
+  /** A message's number here, or its ULID. */
+  message: Ulid | number | undefined;
   unacked: boolean;
   limit: number | undefined;
 }
 
-const names = ['agent', 'machine', 'repo', 'type', 'since', 'until', 'grep', 'unacked', 'limit'];
+const names = ['agent', 'machine', 'repo', 'type', 'since', 'until', 'grep', 'message', 'unacked', 'limit'];
 
 /**
  * Times may be given as an age (`90s`, `15m`, `2h`, `3d`, `1w`), a date (UTC) or an ISO 8601 time (UTC where it names no
@@ -36,6 +38,7 @@ export function parseLogInput(input: unknown, options: { now: EpochMillis }): Lo
     since: parseTime(given, 'since', options.now),
     until: parseTime(given, 'until', options.now),
     grep: given.text('grep', { max: 500, filled: true }),
+    message: given.message('message'),
     unacked: given.flag('unacked') ?? false,
     limit: given.integer('limit', { min: 1, max: 1_000_000 }),
   };
