@@ -68,12 +68,12 @@ export function registerLog(program: Command, cli: Cli): void {
             return exitCodes.done;
           }
           const events = mesh.api.log(input, { onEdge });
-          const { logLine } = await import('../views/log.js');
-          const context = await call.viewContext();
+          const { logLines } = await import('../views/log.js');
+          const tell = logLines(await call.viewContext());
           const { stdout } = call.runtime;
           let shown = 0;
           for await (const event of events) {
-            const line = (): string => `${call.shown(logLine(plainResult(event), context))}\n`;
+            const line = (): string => `${call.shown(tell(plainResult(event)))}\n`;
             await stdout.write(call.globals.json === true ? jsonLine(event) : line());
             shown += 1;
             // Nobody reads on (`| head`): the rest of the history need not be walked.
