@@ -56,3 +56,16 @@ test('a failure is told to who asks, and to nobody where nobody does', async () 
   await expect(refused.transport.open('git-receive-pack', { signal })).rejects.toThrow('refused');
   await headStart(noted(new Error('refused')).transport, 'git-receive-pack', { signal }).end();
 });
+
+test('one that hangs is not waited for where nobody asks', async () => {
+  const hangs: Transport = {
+    watchable: null,
+    open: (_service, options) =>
+      new Promise((_resolve, reject) => {
+        options.signal.addEventListener('abort', () => {
+          reject(new Error('given up'));
+        });
+      }),
+  };
+  await headStart(hangs, 'git-receive-pack', { signal }).end();
+});

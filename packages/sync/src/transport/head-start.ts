@@ -1,3 +1,4 @@
+import { MeshError } from '@git-mesh/core';
 import type { Exchange, Service, Transport } from './port.js';
 
 export interface HeadStart {
@@ -12,7 +13,9 @@ export interface HeadStart {
  * that is said over it. Whoever opens it gets what became of it, an error too.
  */
 export function headStart(transport: Transport, service: Service, options: { signal: AbortSignal }): HeadStart {
-  let begun: Promise<Exchange> | null = transport.open(service, options);
+  const unwanted = new AbortController();
+  const signal = AbortSignal.any([options.signal, unwanted.signal]);
+  let begun: Promise<Exchange> | null = transport.open(service, { signal });
   // Thrown where it is asked for; where nobody asks it is no failure.
   begun.catch(() => undefined);
   const take = (): Promise<Exchange> | null => {
@@ -28,6 +31,8 @@ export function headStart(transport: Transport, service: Service, options: { sig
     end: async () => {
       const left = take();
       if (left === null) return;
+      // One that is not there yet is not waited for.
+      unwanted.abort(new MeshError('deadline', 'the connection is not needed any more'));
       const exchange = await left.catch(() => null);
       await exchange?.close();
     },
