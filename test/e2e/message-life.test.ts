@@ -140,3 +140,38 @@ test('log --html writes the events as one page, and what cannot be written says 
   expect([refused.code, refused.stderr.includes('its folder does not exist')]).toEqual([2, true]);
   expect(readdirSync(machine.root).filter((name) => name.includes('.tmp'))).toEqual([]);
 });
+
+test('log says the same as text, as JSON lines and as a page, whatever narrows it', async () => {
+  const { machines } = await mesh(['studio', 'laptop']);
+  const [studio, laptop] = machines;
+  await laptop.json(['checkin', 'qa']);
+  await studio.json(['send', 'laptop', 'note', '--payload', '{"repo":"shop"}']);
+  const { id } = await studio.json(['send', 'laptop', 'note', '--to-agent', 'qa', '--message', 'read me']);
+  await laptop.json(['sync']);
+  await laptop.json(['ack', 'qa', id]);
+  await studio.json(['sync']);
+  const counts = await Promise.all(
+    [
+      ['--message', id],
+      ['--unacked', '--type', 'note', '--repo', 'shop'],
+      ['--machine', 'laptop', '--limit', '2'],
+    ].map(async (filters) => {
+      const [text, json, page] = [
+        await studio.run(['log', ...filters]),
+        await studio.run(['log', ...filters, '--json']),
+        await studio.run(['log', ...filters, '--html', `${filters.length}.html`, '--json']),
+      ];
+      const events = json.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as { subject: string; commit: string }); // prettier-ignore
+      expect(JSON.parse(page.stdout)).toMatchObject({ events: events.length });
+      const written = readFileSync(join(studio.root, `${filters.length}.html`), 'utf8');
+      const lines = text.stdout.trimEnd().split('\n');
+      for (const [at, { subject, commit }] of events.entries()) {
+        expect(lines[at]).toContain(subject.slice(0, 20));
+        expect(written).toContain(commit.slice(0, 12));
+      }
+      expect(lines.length).toBe(events.length);
+      return events.length;
+    }),
+  );
+  expect(counts).toEqual([2, 1, 2]);
+});

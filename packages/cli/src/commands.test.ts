@@ -129,8 +129,8 @@ describe('commands hand the tool its input', () => {
     expect(await calls(['status'])).toEqual([['status'], close]);
     expect(await calls(['doctor'])).toEqual([['doctor'], close]);
     expect(await calls(['maintain'])).toEqual([['maintain'], close]);
-    const argv = 'log --agent a --machine m --repo r --type note --since 2026-12-01 --until 2026-12-02 --grep x --unacked --limit 3'; // prettier-ignore
-    const input = { agent: 'a', machine: 'm', repo: 'r', type: 'note', since: '2026-12-01', until: '2026-12-02', grep: 'x', unacked: true, limit: 3 }; // prettier-ignore
+    const argv = 'log --agent a --machine m --repo r --type note --since 2026-12-01 --until 2026-12-02 --grep x --message 12 --unacked --limit 3'; // prettier-ignore
+    const input = { agent: 'a', machine: 'm', repo: 'r', type: 'note', since: '2026-12-01', until: '2026-12-02', grep: 'x', message: 12, unacked: true, limit: 3 }; // prettier-ignore
     expect(await calls(argv.split(' '))).toEqual([['log', input], close]);
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { displayWidth, truncateToWidth } from './display-width.js';
+import { displayWidth, rowsOf, truncateToWidth } from './display-width.js';
 
 describe('display width', () => {
   it.each([
@@ -33,5 +33,26 @@ describe('display width', () => {
 
   it('does not cut a wide character in half', () => {
     expect(truncateToWidth('日本語', 4)).toBe('日…');
+  });
+
+  it.each([
+    ['one two three', 8, ['one two', 'three']],
+    ['one two three', 7, ['one two', 'three']],
+    ['a verylongword', 8, ['a verylo', 'ngword']],
+    ['日本語 日本語', 8, ['日本語', '日本語']],
+    ['日本語日本語', 5, ['日本', '語日', '本語']],
+    ['x', 0, ['x']],
+  ])('%j in rows of %i', (text, columns, rows) => {
+    expect(rowsOf(text, columns)).toEqual(rows);
+  });
+
+  it('loses nothing but spaces at the breaks, and no row is too wide', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 20 }), (text, columns) => {
+        const rows = rowsOf(text, columns);
+        for (const row of rows) expect(displayWidth(row)).toBeLessThanOrEqual(columns);
+        expect(rows.join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''));
+      }),
+    );
   });
 });

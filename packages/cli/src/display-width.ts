@@ -54,7 +54,10 @@ export function truncateToWidth(text: string, columns: number): string {
   return columns > 0 ? `${kept.trimEnd()}…` : '';
 }
 
-/** `text` in rows of at most `columns` columns; one that a single character overfills holds that character. */
+/**
+ * `text` in rows of at most `columns` columns: broken at spaces, which the break stands for, where a row's second half has
+ * some, else between two characters. A row that a single character overfills holds that character.
+ */
 export function rowsOf(text: string, columns: number): string[] {
   if (displayWidth(text) <= columns) return [text];
   const rows: string[] = [];
@@ -63,8 +66,12 @@ export function rowsOf(text: string, columns: number): string[] {
   for (const { segment } of segments(text)) {
     const wide = graphemeWidth(segment);
     if (width + wide > columns && row !== '') {
-      rows.push(row);
-      [row, width] = ['', 0];
+      const space = segment === ' ' ? row.length : row.lastIndexOf(' ') + 1;
+      const at = displayWidth(row.slice(0, space)) * 2 > columns ? space : row.length;
+      rows.push(row.slice(0, at).trimEnd());
+      row = row.slice(at);
+      width = displayWidth(row);
+      if (segment === ' ' && row === '') continue;
     }
     row += segment;
     width += wide;

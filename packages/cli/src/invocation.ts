@@ -5,6 +5,7 @@ import { plainBehind, plainLine, plainLines, plainResult } from './plain-text.js
 import { OutputError } from './process-sink.js';
 import type { Runtime } from './runtime.js';
 import { chooseStyle, plainStyle } from './style.js';
+import { terminalColumns } from './terminal-columns.js';
 import type { Render, ViewContext } from './view.js';
 
 export interface GlobalOptions {
@@ -119,7 +120,7 @@ export class Invocation {
     return {
       style: chooseStyle(stdout.isTerminal, env),
       nowMs: this.runtime.now(),
-      columns: stdout.isTerminal ? stdout.columns : undefined,
+      columns: terminalColumns(this.runtime),
       visible: (text, maxLength = 200) => visibleText(text, { maxLength }),
     };
   }

@@ -3,6 +3,7 @@ import { createCli } from './cli.js';
 import { commandGroups } from './commands.js';
 import { examples, narrowItem, wrapped } from './help-text.js';
 import type { Runtime } from './runtime.js';
+import { terminalColumns } from './terminal-columns.js';
 
 const globalOptions = (): Option[] => [
   new Option('--dir <dir>', 'the store to use (else GIT_MESH_DIR, git config mesh.dir, a per-user default)'),
@@ -11,12 +12,6 @@ const globalOptions = (): Option[] => [
   new Option('--verbose', 'say on stderr what is being done'),
 ];
 const globalOptionsHeading = 'Global options:';
-
-/** Some terminals say that they have no columns at all. */
-function helpColumns({ stdout }: Runtime): number {
-  const { columns = 0 } = stdout;
-  return columns > 0 ? columns : 100;
-}
 
 /** Every command takes the global options too, so that they may stand before or after its name. */
 function addGlobalOptions(command: Command): void {
@@ -42,7 +37,7 @@ export function createProgram(runtime: Runtime, { report, writeOut }: ProgramPor
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp({
-      helpWidth: helpColumns(runtime),
+      helpWidth: terminalColumns(runtime) ?? 100,
       minWidthToWrap: 10,
       formatItem(term, termWidth, description, helper) {
         const narrow = narrowItem(helper, { term, termWidth, description });

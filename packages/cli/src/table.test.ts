@@ -24,6 +24,24 @@ describe('a table', () => {
     expect(text).toContain('…');
   });
 
+  it('gives each row several lines where names alone fill the terminal, and cuts nothing then', () => {
+    const named = [{ header: 'AGENT', leads: true }, { header: 'ON', leads: true }, { header: 'NOTE', shrinks: true }, { header: 'FOR' }, { header: 'KEY' }]; // prettier-ignore
+    const row = ['a-name-that-one-has-to-type', 'laptop', 'some words that go on for a while', '3 min', 'SHA256:whole'];
+    const dim = (text: string): string => `<${text}>`;
+    expect(renderTable(named, [row, ['b', 'ci', '', '', '']], { availableColumns: 30, paintHeader: dim })).toBe(
+      [
+        'a-name-that-one-has-to-type  laptop',
+        '  note: some words that go',
+        '    on for a while',
+        '  <for: >3 min',
+        '  <key: >SHA256:whole',
+        'b  ci',
+      ].join('\n'),
+    );
+    const long = renderTable(named, [[...row.slice(0, 4), 'x'.repeat(50)]], { availableColumns: 30 });
+    expect(long).toContain(`\n  key: ${'x'.repeat(50)}`);
+  });
+
   it('cuts nothing where there is no terminal', () => {
     expect(renderTable(columns, [['1', 'n', 'x'.repeat(500)]])).toContain('x'.repeat(500));
   });

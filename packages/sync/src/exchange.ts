@@ -10,6 +10,7 @@ import { charterHandle } from './charter-check.js';
 import { oddRefs, refsAbove, refsInTheWay } from './in-the-way.js';
 import { findWentBack, keptWentBack, lastSeen, trackSeen } from './went-back.js';
 import { plainMessage } from './redact.js';
+import { learntOf } from './remote-context.js';
 import type { Remote, RoundContext } from './remote-context.js';
 import { fetchFrom, isOpenAgain } from './remote-fetch.js';
 import type { Fetched } from './remote-fetch.js';
@@ -17,6 +18,7 @@ import { refetchLost } from './refetch-lost.js';
 import { pushTo } from './remote-push.js';
 import type { RemoteStates } from './remote-states.js';
 import { stateAfterFailure, turnOf } from './remote-turn.js';
+import { headStart } from './transport/head-start.js';
 
 /** A remote that hangs is given up and named within this time a round. */
 export const roundLimitMs = 20_000;
@@ -51,9 +53,20 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
   const turn = await turnOf(mesh, before, options);
   if (turn === 'wait') return;
   states.setUnfinished(remote.name, false);
+  // Over ssh, where connecting is what takes long: both connections are made at the same time where there is something to push.
+  const isSlowToOpen = remote.transport.watchable === null && remote.transport.refs === undefined;
+  const isToBePushed = isSlowToOpen && turn === 'all' && (await lacksOwnTip(deps, remote));
   const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
   const hasSeenOwn = states.seen(remote.name)?.has(mesh.store.branch) === true;
-  const ctx: RoundContext = { mesh, remote, signal, logger, hasSeenOwn };
+  const early = isToBePushed ? headStart(remote.transport, 'git-receive-pack', { signal }) : null;
+  learntOf(remote);
+  const ctx: RoundContext = {
+    mesh,
+    remote: early === null ? remote : { ...remote, transport: early.transport },
+    signal,
+    logger,
+    hasSeenOwn,
+  };
   try {
     const isWhole = (await mesh.store.objects.lost.read()) === null;
     if (isWhole && turn === 'all' && !options.ignoreBackoff && before?.error === null) {
@@ -94,6 +107,7 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
       });
     });
   } finally {
+    await early?.end();
     done();
     // A machine that only reads never commits: what its fetches left is joined here.
     await mesh.store.consolidate();

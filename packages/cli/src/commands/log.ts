@@ -33,9 +33,9 @@ export function registerLog(program: Command, cli: Cli): void {
     .option('--type <type>', 'only messages of this type')
     .option('--since <time>', 'only from this time on: an age (15m, 2h, 3d), a date or a time')
     .option('--until <time>', 'only up to this time, likewise')
-    .option('--grep <text>', 'only events with this text')
-    .option('--message <id>', 'only what concerns this message (its number here, or its id)')
-    .option('--unacked', 'only messages that nobody acknowledged')
+    .option('--grep <text>', 'only events whose line has this text')
+    .option('--message <id>', 'only what concerns this message (its number here or its ULID)')
+    .option('--unacked', 'only messages that nobody they were for acknowledged')
     .option('--limit <n>', 'at most this many', wholeNumber)
     .option('--html <file>', 'write a page with a timeline instead, which opens without a network')
     .addHelpText(
@@ -44,6 +44,7 @@ export function registerLog(program: Command, cli: Cli): void {
         ['git-mesh log --limit 20', 'the last 20 events'],
         ['git-mesh log --machine laptop --since 2h', 'what laptop did in the last two hours'],
         ['git-mesh log --unacked', 'messages still unread'],
+        ['git-mesh log --message 12', 'all commits that name message 12'],
         ['git-mesh log --json', 'one JSON document a line'],
         ['git-mesh log --since 1w --html week.html', 'a page to look at, search and keep'],
       ),
@@ -67,12 +68,12 @@ export function registerLog(program: Command, cli: Cli): void {
             return exitCodes.done;
           }
           const events = mesh.api.log(input, { onEdge });
-          const { logLine } = await import('../views/log.js');
-          const context = await call.viewContext();
+          const { logLines } = await import('../views/log.js');
+          const tell = logLines(await call.viewContext());
           const { stdout } = call.runtime;
           let shown = 0;
           for await (const event of events) {
-            const line = (): string => `${call.shown(logLine(plainResult(event), context))}\n`;
+            const line = (): string => `${call.shown(tell(plainResult(event)))}\n`;
             await stdout.write(call.globals.json === true ? jsonLine(event) : line());
             shown += 1;
             // Nobody reads on (`| head`): the rest of the history need not be walked.

@@ -4,11 +4,12 @@ import { renderTable, type Cell, type Column } from '../table.js';
 import type { Render, ViewContext } from '../view.js';
 import { freezeLines } from './freezes.js';
 import { problemLines } from './problems.js';
+import { listLines } from './list-lines.js';
 import { syncWarnings } from './sync-warnings.js';
 
 const columns: readonly Column[] = [
-  { header: 'AGENT' },
-  { header: 'MACHINE' },
+  { header: 'AGENT', leads: true },
+  { header: 'MACHINE', leads: true },
   { header: 'ROLE', shrinks: true },
   { header: 'REPO', shrinks: true },
   { header: 'STATUS', shrinks: true },
@@ -40,15 +41,19 @@ export const agentsView: Render<AgentsResult> = (result, context) => {
     lines.push(renderTable(columns, rows, { availableColumns: context.columns, paintHeader: style.dim }));
   }
   const machines = result.machines.map((machine) => {
+    const own = machine.handle === result.machine;
     const notes = [
-      machine.handle === result.machine ? 'this machine' : `seen ${relativeTime(machine.last_seen_at, nowMs)}`,
-      machine.left_at === undefined ? null : style.dim('left'),
-      machine.label === null ? null : visible(machine.label, 60),
-      machine.verified === 'unverified' && machine.handle !== result.machine ? style.yellow('unverified') : null,
+      { text: own ? 'this machine' : `seen ${relativeTime(machine.last_seen_at, nowMs)}`, paint: String },
+      machine.left_at === undefined ? null : { text: 'left', paint: style.dim },
+      machine.label === null ? null : { text: visible(machine.label, 60), paint: String },
+      machine.verified === 'unverified' && !own ? { text: 'unverified', paint: style.yellow } : null,
     ].filter((note) => note !== null);
-    return `${machine.handle} (${notes.join(', ')})`;
+    return {
+      text: `${machine.handle} (${notes.map(({ text }) => text).join(', ')})`,
+      painted: `${machine.handle} (${notes.map(({ text, paint }) => paint(text)).join(', ')})`,
+    };
   });
-  lines.push(style.dim('Machines: ') + machines.join(', '));
+  lines.push(...listLines('Machines: ', machines, context));
   const problems = result.problems ?? [];
   if (problems.length > 0) lines.push('', ...problemLines(problems, context));
   return { text: lines.join('\n'), kind: 'answer', warnings: syncWarnings(result.sync, context) };

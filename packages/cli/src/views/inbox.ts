@@ -1,4 +1,5 @@
 import type { InboxMessage, InboxResult } from '@git-mesh/core';
+import { rowsOf } from '../display-width.js';
 import { relativeTime } from '../relative-time.js';
 import type { Render, ViewContext } from '../view.js';
 import { payloadLines } from './payload.js';
@@ -17,6 +18,14 @@ function messageLines(message: InboxMessage, context: ViewContext): string[] {
   return [heading, ...payloadLines(message.payload, context)];
 }
 
+const mostNumbers = 10;
+
+/** What is shown, for a command line that can be copied. */
+function toAck({ messages, remaining }: InboxResult): string {
+  if (messages.length > mostNumbers && remaining === 0) return '--all';
+  return messages.slice(0, mostNumbers).map(({ message_id }) => message_id).join(' '); // prettier-ignore
+}
+
 export const inboxView: Render<InboxResult> = (result, context) => {
   const { style, visible } = context;
   const warnings = syncWarnings(result.sync, context);
@@ -26,7 +35,10 @@ export const inboxView: Render<InboxResult> = (result, context) => {
   if (result.remaining > 0) {
     lines.push(`${result.remaining} more: git-mesh inbox ${result.agent_id} --after ${last.message_id}`);
   }
-  lines.push(style.dim(visible(result.notice, 500)));
-  lines.push(style.dim(`Read? git-mesh ack ${result.agent_id} ${last.message_id}`));
+  const words = rowsOf(visible(result.notice, 500), context.columns ?? Number.POSITIVE_INFINITY);
+  lines.push(
+    ...words.map((row) => style.dim(row)),
+    style.dim(`Read? git-mesh ack ${result.agent_id} ${toAck(result)}`),
+  );
   return { text: lines.join('\n'), kind: 'answer', warnings };
 };

@@ -20,7 +20,7 @@ export const revokeView: Render<RevokeResult> = (result, context) => {
   return { text: `Revoked ${what}: what it writes after that is not read.`, kind: 'confirmation' };
 };
 
-const columns: readonly Column[] = [{ header: 'MACHINE' }, { header: 'STANDING' }, { header: 'KEY' }];
+const columns: readonly Column[] = [{ header: 'MACHINE', leads: true }, { header: 'STANDING' }, { header: 'KEY' }];
 
 function row(key: KeyView, { style }: ViewContext): Cell[] {
   const by = key.by === null ? '' : ` by ${key.by}`;

@@ -1,4 +1,4 @@
-import type { MessageState, SentMessage, SentResult } from '@git-mesh/core';
+import type { JsonObject, MessageState, SentMessage, SentResult } from '@git-mesh/core';
 import { relativeTime } from '../relative-time.js';
 import type { Style } from '../style.js';
 import { renderTable, type Cell, type Column } from '../table.js';
@@ -6,10 +6,10 @@ import type { Render, ViewContext } from '../view.js';
 import { syncWarnings } from './sync-warnings.js';
 
 const columns: readonly Column[] = [
-  { header: '#', align: 'right' },
-  { header: 'TYPE' },
-  { header: 'FROM', shrinks: true },
-  { header: 'TO', shrinks: true },
+  { header: '#', align: 'right', leads: true },
+  { header: 'TYPE', leads: true },
+  { header: 'FROM' },
+  { header: 'TO' },
   { header: 'SENT' },
   { header: 'STATE' },
   { header: 'READ BY', shrinks: true },
@@ -31,16 +31,24 @@ function paintOf(state: MessageState, style: Style): (text: string) => string {
   }
 }
 
+/** The words of what is nothing but words; else the JSON. */
+function payloadText(payload: JsonObject): string {
+  const { message, ...rest } = payload;
+  return typeof message === 'string' && Object.keys(rest).length === 0
+    ? message.replace(/\s+/g, ' ')
+    : JSON.stringify(payload);
+}
+
 function row(message: SentMessage, { style, nowMs, visible }: ViewContext): Cell[] {
   return [
-    String(message.message_id),
+    `#${message.message_id}`,
     message.msg_type,
     message.from_agent ?? '',
     message.to_agent === null ? message.to : `${message.to_agent}@${message.to}`,
     relativeTime(message.sent_at, nowMs),
     { text: message.state, paint: paintOf(message.state, style) },
     message.acks.map(({ agent, machine, at }) => `${agent}@${machine} ${relativeTime(at, nowMs)}`).join(', '),
-    visible(JSON.stringify(message.payload), 60),
+    visible(payloadText(message.payload), 200),
   ];
 }
 

@@ -16,7 +16,7 @@ export function syncWarnings(sync: SyncSummary, context: ViewContext): string[] 
     sync.last_ok_at === null ? 'never before' : `last exchange ${relativeTime(sync.last_ok_at, context.nowMs)}`;
   const waiting = sync.queued > 0 ? `, ${counted(sync.queued, 'commit', 'commits')} waiting to go out` : '';
   const reason = sync.error === null ? '' : `: ${oneLine(sync.error.message, context)}`;
-  return [`${scope} (${last}${waiting})${reason}`];
+  return [`${scope} (${last}${waiting})${reason.replace(/\.$/, '')}. See git-mesh status for what to do.`];
 }
 
 /** Where a remote answers and takes nothing from us, nothing is out of reach: what is read is fresh. */

@@ -1,8 +1,8 @@
 import type { TraceResult } from '@git-mesh/core';
 import type { Render } from '../view.js';
-import { logLine } from './log.js';
+import { logLines } from './log.js';
 
-export const traceView: Render<TraceResult> = ({ id, events }, context) => ({
-  text: [context.style.dim(id), ...events.map((event) => logLine(event, context))].join('\n'),
-  kind: 'answer',
-});
+export const traceView: Render<TraceResult> = ({ id, events }, context) => {
+  const line = logLines(context, { exact: true, known: events });
+  return { text: [context.style.dim(id), ...events.map(line)].join('\n'), kind: 'answer' };
+};

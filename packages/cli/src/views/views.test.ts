@@ -15,7 +15,7 @@ import { agentsView } from './agents.js';
 import { checkinView } from './checkin.js';
 import { doctorView } from './doctor.js';
 import { inboxView } from './inbox.js';
-import { logLine } from './log.js';
+import { logLines } from './log.js';
 import { leaveView } from './leave.js';
 import { membershipView } from './membership.js';
 import { rotateKeyView } from './rotate-key.js';
@@ -107,7 +107,7 @@ describe('what people read', () => {
       sentView(sent, context),
       doctorView({ ok: false, problems: [problem] }, context),
       statusView(status as never, context),
-      { text: logLine(event as never, context), kind: 'answer' as const },
+      { text: logLines(context)(event as never), kind: 'answer' as const },
     ].map(allText);
     for (const text of views) {
       expect(text).toContain('evil');

@@ -23,7 +23,9 @@ export function sendSummary(message: {
   const { type, from, to, payload } = message;
   const text = ['reason', 'message', 'title', 'summary', 'repo']
     .map((key) => getKey(payload, key))
-    .find((value): value is string => typeof value === 'string' && value !== '');
+    .find((value): value is string => typeof value === 'string' && value !== '')
+    // Lines of a text read on in the one that a subject has; what else is in it, the formatter makes visible.
+    ?.replace(/\s*\n\s*/g, ' ');
   return `${type} ${from.agent ?? from.machine} -> ${targetOf(to.machine, to.agent)}${text === undefined ? '' : `: ${text}`}`;
 }
 

@@ -14,7 +14,7 @@ export interface LogInput {
   since: EpochMillis | undefined;
   until: EpochMillis | undefined;
   grep: string | undefined;
-  /** A number of this machine, or an id. */
+  /** A message's number here, or its ULID. */
   message: Ulid | number | undefined;
   unacked: boolean;
   limit: number | undefined;
