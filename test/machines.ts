@@ -27,6 +27,7 @@ import type {
 } from '@git-mesh/core';
 import { cleanEnvironment, type Environment, launcher } from './environment.js';
 import { McpSession } from './mcp-session.js';
+import { processTree } from './process-tree.js';
 import { endWithTest, scratch } from './scratch.js';
 import { bareRemote, stockGit } from './stock-git.js';
 
@@ -118,7 +119,13 @@ export class Machine {
       let stderr = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
       child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-      const timer = setTimeout(() => child.kill('SIGKILL'), timeout);
+      const startedAt = performance.now();
+      const timer = setTimeout(() => {
+        // The cause of a command that hangs is seen while it does, or never.
+        const seconds = Math.round((performance.now() - startedAt) / 1000);
+        stderr += `\nkilled after ${seconds} s, when this ran:\n${processTree(child.pid ?? 0)}\n`;
+        child.kill('SIGKILL');
+      }, timeout);
       child.on('error', reject);
       child.on('close', (code, signal) => {
         clearTimeout(timer);
