@@ -9,8 +9,9 @@ import type { Walked } from './newest-first.js';
 
 /** The presence record of the agent that a commit names, as of that commit (a checkout's: as of the one before). Null where it cannot be told. */
 export async function presenceInHistory(ctx: MeshContext, { commit, said }: Walked): Promise<PresenceRecord | null> {
-  if (said === null || said.agent === null) return null;
-  const path = presencePath(agentKey(said.agent));
+  const agent = said?.agent ?? null;
+  if (agent === null) return null;
+  const path = presencePath(agentKey(agent));
   try {
     for (const tree of await treesAround(ctx, commit)) {
       const bytes = await fileAt(ctx, tree, path);
