@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MeshError } from '../errors.js';
 import {
@@ -14,6 +15,7 @@ import {
   parseHandle,
   toIso,
 } from './ids.js';
+import type { IsoTime } from './ids.js';
 
 describe('handles', () => {
   it.each(['a', '7', 'studio', 'build-2', 'a--b', 'com', 'com10', 'lpt', 'null', 'a'.repeat(40)])(
@@ -142,5 +144,12 @@ describe('ULIDs, object ids and times', () => {
     expect(fromIso(toIso(1_796_187_600_123))).toBe(1_796_187_600_123);
     expect(() => fromIso('yesterday')).toThrow(MeshError);
     expect(() => toIso(1e15)).toThrow(RangeError);
+  });
+  it('reads the time that the calendar has for it, whatever the year', () => {
+    const range = { min: new Date('0000-01-01T00:00:00.000Z'), max: new Date('9999-12-31T23:59:59.999Z') };
+    fc.assert(fc.property(fc.date({ ...range, noInvalidDate: true }), (date) => fromIso(toIso(date.getTime())) === date.getTime())); // prettier-ignore
+    for (const year of ['0000', '0099', '0100', '9999']) {
+      expect(fromIso(`${year}-12-31T23:59:59.999Z`)).toBe(Date.parse(`${year}-12-31T23:59:59.999Z`));
+    }
   });
 });

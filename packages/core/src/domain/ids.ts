@@ -122,9 +122,19 @@ export function toIso(ms: EpochMillis): IsoTime {
 
 /** @throws MeshError `invalid_argument` for anything but the form of {@link isIsoTime}. */
 export function fromIso(iso: IsoTime): EpochMillis {
-  if (isIsoTime(iso)) return Date.parse(iso);
+  // The form is known: reading its digits takes a quarter of Date.parse. Date.UTC takes a year below 100 for another.
+  if (isIsoTime(iso)) return iso < '0100' ? Date.parse(iso) : utcOf(iso);
   throw new MeshError(
     'invalid_argument',
     `"${visibleText(iso, { maxLength: 40 })}" is no time: expected ISO 8601 UTC with milliseconds, as in 2026-12-02T05:00:00.000Z`,
   );
 }
+
+/** Of the form of {@link isIsoTime}. */
+function utcOf(iso: IsoTime): EpochMillis {
+  const two = (at: number): number => 10 * iso.charCodeAt(at) + iso.charCodeAt(at + 1) - 11 * zero;
+  const ms = 100 * (iso.charCodeAt(20) - zero) + two(21);
+  return Date.UTC(100 * two(0) + two(2), two(5) - 1, two(8), two(11), two(14), two(17), ms);
+}
+
+const zero = '0'.charCodeAt(0);
