@@ -15,7 +15,6 @@ import {
   parseHandle,
   toIso,
 } from './ids.js';
-import type { IsoTime } from './ids.js';
 
 describe('handles', () => {
   it.each(['a', '7', 'studio', 'build-2', 'a--b', 'com', 'com10', 'lpt', 'null', 'a'.repeat(40)])(
