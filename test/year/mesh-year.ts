@@ -163,7 +163,14 @@ async function sendOne(pick: Pick, members: readonly Member[], isDay: boolean): 
     );
     return;
   }
-  const toOne = isDay && pick.below(2) === 0 ? { to_agent: 'build' } : {};
+  const isForOne = isDay && !isToAll && pick.below(2) === 0 && (await knowsThere(from, to));
+  const toOne = isForOne ? { to_agent: 'build' } : {};
   const whom = isToAll ? { to: '*', ttl_seconds: 172_800 } : { to: to.handle, ...toOne };
   await from.mesh.api.send({ ...whom, msg_type: pick.of(types), from_agent, payload }, from);
+}
+
+/** Whether this machine has heard that the other's agent is there. */
+async function knowsThere({ mesh, connection }: Member, to: Member): Promise<boolean> {
+  const { agents } = await mesh.api.agents({}, { connection });
+  return agents.some((one) => one.machine === to.handle && one.agent_id === 'build' && one.alive);
 }
