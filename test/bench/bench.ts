@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeHistory } from './history.js';
+import { crowdTable, measureCrowd } from './crowd.js';
+import { busyTable, measureBusy } from './busy-mesh.js';
 import { growthTable, measureGrowth } from './growth.js';
 import { idleTable, measureIdle } from './idle.js';
 import { maintainTable, measureMaintain } from './maintain.js';
@@ -15,8 +17,8 @@ import { measureStart, startTable } from './start.js';
 import { measureVerify, verifyTable } from './verify.js';
 import { measureWake, wakeTable } from './wake.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,memory,maintain,growth]
-                    [--history 100,10000] [--runs 40]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,memory,maintain,growth,crowd,busy]
+                    [--history 100,10000] [--runs 40] [--machines 2,8,20,50] [--live 10000]
                     [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
@@ -25,7 +27,7 @@ Compares git-mesh with stock git, both measured in turns in one run, and prints 
 
 const measures = { send: measureSend, round: measureRound, noop: measureNoop };
 /** On histories of their own. */
-const others = ['idle', 'verify', 'wake', 'start', 'memory', 'maintain', 'growth'];
+const others = ['idle', 'verify', 'wake', 'start', 'memory', 'maintain', 'growth', 'crowd', 'busy'];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
 
 /** Messages for each transport. */
@@ -33,9 +35,11 @@ const wakes = 50;
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'send,round,noop,idle,verify,wake,start,memory,maintain,growth' },
+    only: { type: 'string', default: 'send,round,noop,idle,verify,wake,start,memory,maintain,growth,crowd,busy' },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
+    live: { type: 'string', default: '10000' },
+    machines: { type: 'string', default: '2,8,20,50' },
     dir: { type: 'string', default: tmpdir() },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -99,6 +103,18 @@ async function run(): Promise<void> {
       progress(`measuring bytes a message after ${messages}`);
       const place = mkdtempSync(join(root, 'growth-'));
       process.stdout.write(`\n${growthTable(messages, await measureGrowth(place, messages))}`);
+    }
+    if (names.includes('crowd')) {
+      const crowds = [];
+      for (const machines of values.machines.split(',').map(Number))
+        crowds.push(...(await measureCrowd(root, machines, progress)));
+      process.stdout.write(`\n${crowdTable(crowds)}\n`);
+    }
+    if (names.includes('busy')) {
+      progress('measuring answers in a mesh with much in it');
+      const options = { machines: 50, agents: 500, messages: Number(values.live), runs: Number(values.runs) };
+      const place = mkdtempSync(join(root, 'busy-'));
+      process.stdout.write(`\n${busyTable(options, await measureBusy(place, options, progress))}\n`);
     }
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
