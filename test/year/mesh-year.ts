@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Connection, silentLogger } from '@git-mesh/core';
 import { initMesh, joinMesh, type OpenMesh, openMesh } from '@git-mesh/sync';
 import { inThePast } from '../bench/history.js';
-import { cleanEnvironment } from '../environment.js';
+import { cleanEnvironment, type Environment } from '../environment.js';
 import { randomFrom } from '../random.js';
 import { bareRemote, stockGit } from '../stock-git.js';
 
@@ -102,8 +102,16 @@ export async function liveThrough(
         }
       }
       await onDay(day, year);
+      // Nobody's server runs for a year; and twenty together would fill this process with what each may keep in memory.
+      for (const member of members) await reopen(member, env);
     }
   });
+}
+
+async function reopen(member: Member, env: Environment): Promise<void> {
+  await member.mesh.close();
+  member.mesh = await openMesh({ dir: member.store, env, logger: silentLogger });
+  member.connection = member.mesh.newConnection({ resident: true });
 }
 
 async function session(member: Member, when: { day: number; round: number; last: boolean }): Promise<void> {
