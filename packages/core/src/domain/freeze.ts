@@ -1,7 +1,7 @@
 import type { EpochMillis, Handle } from './ids.js';
 import { toIso } from './ids.js';
 import type { MessageFacts } from './journal-facts.js';
-import { believedExpiry, believedSentAt, hasExpired } from './message-life.js';
+import { believedExpiry, believedSentAt, hasExpired, lookTime } from './message-life.js';
 import type { MessageType } from './records.js';
 import type { FreezeView } from './results.js';
 import { ulidTime } from './ulid.js';
@@ -15,7 +15,7 @@ const endOfTime = Date.UTC(9999, 0, 1);
  * journal too) is left out here. Freezes of revoked machines are left out by the caller.
  */
 export function freezesInForce(entries: readonly MessageFacts[], now: EpochMillis, machine?: Handle): FreezeView[] {
-  const time = { now, nowIso: toIso(now) };
+  const time = lookTime(now);
   const reached = machine === undefined ? entries : entries.filter(({ to }) => to === '*' || to === machine);
   const clears = reached.filter(({ type }) => type === 'freeze-clear');
   return reached

@@ -1,5 +1,5 @@
-import type { EpochMillis } from './ids.js';
-import { fromIso } from './ids.js';
+import type { EpochMillis, IsoTime } from './ids.js';
+import { fromIso, toIso } from './ids.js';
 import type { MessageFacts } from './journal-facts.js';
 
 /** The longest that a message may live: 30 days. */
@@ -36,7 +36,24 @@ export function believedExpiry(facts: LifeFacts, now: EpochMillis): EpochMillis 
   return Math.min(expires, Math.min(sent, arrivedAt(facts, now)) + lifeMs);
 }
 
-/** True from the moment of expiry on. `nowIso` is `now` as text: what has expired by its own words costs no more. */
-export function hasExpired(facts: LifeFacts, { now, nowIso }: { now: EpochMillis; nowIso: string }): boolean {
-  return (facts.behind_ms === undefined && facts.expires_at <= nowIso) || now >= believedExpiry(facts, now);
+/** A time as {@link hasExpired} compares it with thousands of messages': as text, which costs no reading of theirs. */
+export interface LookTime {
+  now: EpochMillis;
+  nowIso: IsoTime;
+  /** The longest life before it. */
+  lifeAgoIso: IsoTime;
+}
+
+export function lookTime(now: EpochMillis): LookTime {
+  return { now, nowIso: toIso(now), lifeAgoIso: toIso(Math.max(0, now - longestLifeMs)) };
+}
+
+/** True from the moment of expiry on. */
+export function hasExpired(facts: LifeFacts, { now, nowIso, lifeAgoIso }: LookTime): boolean {
+  if (facts.behind_ms === undefined) {
+    if (facts.expires_at <= nowIso) return true;
+    // Sent before it arrived, arrived before now, and its life within the limit wherever it began.
+    if (facts.sent_at <= facts.at && facts.at <= nowIso && facts.sent_at > lifeAgoIso) return false;
+  }
+  return now >= believedExpiry(facts, now);
 }

@@ -4,7 +4,7 @@ import { coversRepo, freezesInForce, laterThan } from './freeze.js';
 import type { AgentId, Handle, Ulid } from './ids.js';
 import { toIso } from './ids.js';
 import type { AckFacts, MessageFacts } from './journal-facts.js';
-import { believedExpiry, believedSentAt, hasExpired } from './message-life.js';
+import { believedExpiry, believedSentAt, hasExpired, lookTime } from './message-life.js';
 import { messagesDue } from './message-prune.js';
 import { messageState } from './message-state.js';
 import { nextUlid } from './ulid.js';
@@ -205,12 +205,11 @@ describe('pruning of own messages', () => {
 
 describe('the life of a message of a clock that is behind', () => {
   const behind = { behind_ms: 10 * minute, at: toIso(start + 12 * minute) };
-  const at = (now: number): { now: number; nowIso: string } => ({ now, nowIso: toIso(now) });
 
   it('ends by as much later, counted from when it was sent by our clock', () => {
     const note = message(0, { ...behind, lifeMs: 5 * minute });
-    expect(hasExpired(note, at(start + 15 * minute - 1))).toBe(false);
-    expect(hasExpired(note, at(start + 15 * minute))).toBe(true);
+    expect(hasExpired(note, lookTime(start + 15 * minute - 1))).toBe(false);
+    expect(hasExpired(note, lookTime(start + 15 * minute))).toBe(true);
     expect(believedSentAt(note, start + hour)).toBe(start + 10 * minute);
   });
 
@@ -218,6 +217,26 @@ describe('the life of a message of a clock that is behind', () => {
     const note = message(0, { ...behind, behind_ms: 1000 * day, lifeMs: 5 * minute });
     expect(believedExpiry(note, start + hour)).toBe(start + 17 * minute);
     expect(believedSentAt(note, start + hour)).toBe(start + 12 * minute);
+  });
+});
+
+describe('whether a message has expired', () => {
+  it('is what its times and the limit say, whichever of them are out of order', () => {
+    const time = fc.integer({ min: start - 70 * day, max: start + 70 * day });
+    const behind = fc.option(fc.integer({ min: 1, max: 3 * day }), { nil: undefined });
+    fc.assert(
+      fc.property(time, time, time, behind, (sent, expires, at, behindMs) => {
+        const facts = {
+          sent_at: toIso(sent),
+          expires_at: toIso(expires),
+          at: toIso(at),
+          ...(behindMs === undefined ? {} : { behind_ms: behindMs }),
+        };
+        const says = behindMs === undefined && expires <= start;
+        expect(hasExpired(facts, lookTime(start))).toBe(says || start >= believedExpiry(facts, start));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { decodeAck } from '../domain/ack-record.js';
 import { agentKey } from '../domain/ids.js';
-import type { AgentKey, Oid } from '../domain/ids.js';
+import type { AgentKey, Handle, Oid } from '../domain/ids.js';
 import { lookupPath } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import type { MessageEntry } from '../store/ports.js';
@@ -9,10 +9,19 @@ import type { MeshContext } from './context.js';
 
 /** Tells whether an agent of this machine has acknowledged a message, from the own branch's tip alone. */
 export async function ackedHere(ctx: MeshContext, key: AgentKey): Promise<(entry: MessageEntry) => Promise<boolean>> {
+  const filesOf = await ackFilesHere(ctx);
+  return async (entry) => {
+    const blob = (await filesOf(entry.sender)).get(`${entry.id}.yaml`);
+    return blob !== undefined && (await agentsThatAcked(ctx, blob)).has(key);
+  };
+}
+
+/** The files in the own branch's tip that acknowledge a sender's messages, by name. Each folder is looked into once. */
+export async function ackFilesHere(ctx: MeshContext): Promise<(sender: Handle) => Promise<ReadonlyMap<string, Oid>>> {
   const { tree } = await ctx.branches.ownBranch();
   const readTree = (oid: Oid): ReturnType<typeof ctx.store.objects.tree> => ctx.store.objects.tree(oid);
-  const folders = new Map<string, Map<string, Oid>>();
-  const folder = async (sender: string): Promise<Map<string, Oid>> => {
+  const folders = new Map<Handle, ReadonlyMap<string, Oid>>();
+  return async (sender) => {
     const known = folders.get(sender);
     if (known !== undefined) return known;
     const entry = await lookupPath({ root: tree, readTree, path: `acks/${sender}` });
@@ -21,14 +30,10 @@ export async function ackedHere(ctx: MeshContext, key: AgentKey): Promise<(entry
     folders.set(sender, acks);
     return acks;
   };
-  return async (entry) => {
-    const blob = (await folder(entry.sender)).get(`${entry.id}.yaml`);
-    return blob !== undefined && (await agentsThatAcked(ctx, blob)).has(key);
-  };
 }
 
 /** The keys of the agents named in an ack file; none where it cannot be read (doctor names it). */
-async function agentsThatAcked(ctx: MeshContext, blob: Oid): Promise<ReadonlySet<AgentKey>> {
+export async function agentsThatAcked(ctx: MeshContext, blob: Oid): Promise<ReadonlySet<AgentKey>> {
   try {
     const record = decodeAck(await ctx.store.objects.blob(blob, maxRecordBytes));
     return new Set(record.acks.map((ack) => agentKey(ack.agent)));

@@ -6,7 +6,7 @@ import { agentKey, toIso } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Ulid } from '../domain/ids.js';
 import { freezesInForce } from '../domain/freeze.js';
 import { presencePath } from '../domain/layout.js';
-import { hasExpired } from '../domain/message-life.js';
+import { hasExpired, lookTime } from '../domain/message-life.js';
 import { agentView, defaultTtl, effectiveExpiry, renewalDue } from '../domain/presence.js';
 import { encodePresence } from '../domain/presence-record.js';
 import type { PresenceRecord } from '../domain/records.js';
@@ -147,7 +147,7 @@ async function missed(
   const acked = await ackedHere(ctx, key);
   const stands = inTips(ctx);
   const now = ctx.clock.now();
-  const time = { now, nowIso: toIso(now) };
+  const time = lookTime(now);
   const ids: Ulid[] = [];
   const addressed = journal.messages.filter(
     (entry) => entry.n > end && entry.n <= fence && isAddressed(entry, ctx.branches.own, key),

@@ -2,7 +2,9 @@ import type { Handle, Oid, Ulid } from '../domain/ids.js';
 import { isMeshFolder, messageFolder, parsePath } from '../domain/layout.js';
 import { isFolder } from '../domain/git-tree.js';
 import { diffTree, lookupPath } from '../domain/tree-edit.js';
+import type { MessageRecord } from '../domain/records.js';
 import { MeshError } from '../errors.js';
+import { BoundedCache } from '../store/bounded-cache.js';
 import type { JournalView, MessageEntry, Objects } from '../store/ports.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
@@ -13,6 +15,8 @@ const maxFiles = 500_000;
 export class TipMessages {
   readonly #objects: Objects;
   readonly #known = new Map<Handle, { tree: Oid; ids: ReadonlySet<Ulid> }>();
+  /** Messages that were read, by blob. */
+  readonly records: BoundedCache<Oid, MessageRecord> = new BoundedCache<Oid, MessageRecord>(4 * 1024 * 1024);
 
   constructor(objects: Objects) {
     this.#objects = objects;
@@ -76,8 +80,8 @@ export async function staleAcks(ctx: MeshContext, branch: Branch, journal: Journ
   return stale;
 }
 
-/** Null where the sender's tip cannot be read. */
-async function standingFrom(ctx: MeshContext, sender: Branch): Promise<ReadonlySet<Ulid> | null> {
+/** The messages for this machine (of the own branch: all) that stand in a sender's tip. Null where that cannot be read. */
+export async function standingFrom(ctx: MeshContext, sender: Branch): Promise<ReadonlySet<Ulid> | null> {
   const { own, messages } = ctx.branches;
   const folders = sender.handle === own ? ['messages/'] : [messageFolder(own), messageFolder('*')];
   try {

@@ -1,9 +1,10 @@
-import type { AgentKey } from '../domain/ids.js';
-import { isAgent, toIso } from '../domain/ids.js';
-import { hasExpired } from '../domain/message-life.js';
+import type { AgentKey, Handle } from '../domain/ids.js';
+import { isAgent } from '../domain/ids.js';
+import { hasExpired, lookTime } from '../domain/message-life.js';
 import type { MessageEntry } from '../store/ports.js';
-import { ackedHere } from './acknowledged.js';
+import { ackFilesHere, agentsThatAcked } from './acknowledged.js';
 import type { MeshContext } from './context.js';
+import { standingFrom } from './in-tip.js';
 import { judged } from './machine-clocks.js';
 import type { LiveSession } from './sessions.js';
 import { inTips } from './standing-messages.js';
@@ -15,18 +16,41 @@ import { inTips } from './standing-messages.js';
  */
 export async function inboxEntries(ctx: MeshContext, { key, session }: LiveSession): Promise<MessageEntry[]> {
   const { messages } = await ctx.store.journal.view();
-  const acked = await ackedHere(ctx, key);
-  const stands = inTips(ctx);
   const now = ctx.clock.now();
-  const time = { now, nowIso: toIso(now) };
-  const entries: MessageEntry[] = [];
+  const time = lookTime(now);
   const since = messages.slice(firstAbove(messages, session.fence));
   const addressed = since.filter((entry) => isAddressed(entry, ctx.branches.own, key));
-  for (const entry of await judged(ctx, addressed)) {
-    if (hasExpired(entry, time)) continue;
-    if (!(await acked(entry)) && (await stands(entry))) entries.push(entry);
+  const live = (await judged(ctx, addressed)).filter((entry) => !hasExpired(entry, time));
+  const unread = await unreadOf(ctx, live, key);
+  return live.filter((entry) => unread.has(entry));
+}
+
+/** Those not acknowledged that stand in their sender's tip: sender by sender, so that thousands cost no promise each. */
+async function unreadOf(ctx: MeshContext, live: readonly MessageEntry[], key: AgentKey): Promise<Set<MessageEntry>> {
+  const acksOf = await ackFilesHere(ctx);
+  const stands = inTips(ctx);
+  const unread = new Set<MessageEntry>();
+  for (const [sender, entries] of bySender(live)) {
+    const branch = await ctx.branches.get(sender);
+    const [acks, standing] = [await acksOf(sender), branch === null ? new Set() : await standingFrom(ctx, branch)];
+    for (const entry of entries) {
+      const ack = acks.get(`${entry.id}.yaml`);
+      if (ack !== undefined && (await agentsThatAcked(ctx, ack)).has(key)) continue;
+      // A tip with something unreadable in it still has what lies beside that.
+      if (standing === null ? await stands(entry) : standing.has(entry.id)) unread.add(entry);
+    }
   }
-  return entries;
+  return unread;
+}
+
+function bySender(entries: readonly MessageEntry[]): Map<Handle, MessageEntry[]> {
+  const groups = new Map<Handle, MessageEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(entry.sender);
+    if (group === undefined) groups.set(entry.sender, [entry]);
+    else group.push(entry);
+  }
+  return groups;
 }
 
 /** Addressed to this machine or to all of them, and there to this agent or to all. */

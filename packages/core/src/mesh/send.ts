@@ -7,7 +7,7 @@ import type { AgentId, AgentKey, Handle, IsoTime, Ulid } from '../domain/ids.js'
 import { parseSendInput } from '../domain/inputs.js';
 import type { SendInput } from '../domain/inputs.js';
 import { messagePath } from '../domain/layout.js';
-import { believedExpiry, hasExpired } from '../domain/message-life.js';
+import { believedExpiry, hasExpired, lookTime } from '../domain/message-life.js';
 import { encodeMessage } from '../domain/message-record.js';
 import { messageState } from '../domain/message-state.js';
 import type { MessageRecord } from '../domain/records.js';
@@ -225,7 +225,7 @@ async function findByKey(
   agent: AgentId | null,
 ): Promise<MessageEntry | undefined> {
   const now = ctx.clock.now();
-  const time = { now, nowIso: toIso(now) };
+  const time = lookTime(now);
   const who = (name: AgentId | null): AgentKey | null => (name === null ? null : agentKey(name));
   const found = journal.messages.findLast(
     (entry) =>

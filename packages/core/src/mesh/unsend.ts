@@ -1,9 +1,8 @@
 import { targetOf } from '../domain/commit-message.js';
 import { unsendSummary } from '../domain/commit-summary.js';
 import type { Ulid } from '../domain/ids.js';
-import { toIso } from '../domain/ids.js';
 import { parseMessageInput } from '../domain/inputs/message-input.js';
-import { hasExpired } from '../domain/message-life.js';
+import { hasExpired, lookTime } from '../domain/message-life.js';
 import type { UnsendResult } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
@@ -68,6 +67,6 @@ function whyNot(
     return 'it is a freeze, which machines may have noted already. End it with a freeze-clear (git mesh unfreeze).';
   }
   if (readers.length > 0) return `it was read by ${readers.join(', ')}. Send another message that takes it back.`;
-  if (hasExpired(entry, { now, nowIso: toIso(now) })) return 'it has expired, and stands in no inbox any more.';
+  if (hasExpired(entry, lookTime(now))) return 'it has expired, and stands in no inbox any more.';
   return isWithdrawn ? 'it was withdrawn before.' : null;
 }
