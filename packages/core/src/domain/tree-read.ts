@@ -108,9 +108,12 @@ type Node = Pick<TreeEntry, 'mode' | 'oid'> | null;
 
 async function* diffEntry(walk: Walk, path: string, before: Node, after: Node): AsyncGenerator<TreeChange> {
   if (before?.oid === after?.oid && before?.mode === after?.mode) return;
-  const open = partsOf(path).length <= walk.maxDepth && walk.descend(path);
-  const beforeFolder = open && before !== null && isFolder(before);
-  const afterFolder = open && after !== null && isFolder(after);
+  const wasFolder = before !== null && isFolder(before);
+  const isNowFolder = after !== null && isFolder(after);
+  // Asked of folders alone: nearly all entries are files.
+  const open = (wasFolder || isNowFolder) && partsOf(path).length <= walk.maxDepth && walk.descend(path);
+  const beforeFolder = open && wasFolder;
+  const afterFolder = open && isNowFolder;
   const left = beforeFolder ? null : before;
   const right = afterFolder ? null : after;
   if (left !== null || right !== null) {
