@@ -184,9 +184,7 @@ function isBareGroup(tree: JsonTree, place: Place, level: number): boolean {
   const hook = place.at(-1);
   if (place.length < 5 || level < place.length - 2 || group === undefined || hook === undefined) return false;
   const isCommented = tree.comments.some(
-    ({ start }) =>
-      start > group.offset && start < endOf(group) && !(start > hook.offset && start < endOf(hook)),
+    ({ start }) => start > group.offset && start < endOf(group) && !(start > hook.offset && start < endOf(hook)),
   );
   return !isCommented && contentOf(group) === `{"hooks":[${contentOf(hook)}]}`;
 }
-

@@ -26,7 +26,9 @@ export function othersOf(text: string, entries: readonly JsonEntry[]): string {
   }
   // What stands inside ours goes with it.
   const comments = tree.comments
-    .filter(({ start }) => !ours.some((place) => place.slice(-1).some((item) => start > item.offset && start < endOf(item))))
+    .filter(
+      ({ start }) => !ours.some((place) => place.slice(-1).some((item) => start > item.offset && start < endOf(item))),
+    )
     .map(({ start, end }) => text.slice(start, end));
   return JSON.stringify([contentOf(tree.root, skipped), comments]);
 }
