@@ -56,7 +56,7 @@ export function readTree(text: string, file: string): JsonTree | null {
   return { text, file, root, comments, commas };
 }
 
-export function lineAt(text: string, offset: number): number {
+function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split(/\r\n|\r|\n/).length;
 }
 

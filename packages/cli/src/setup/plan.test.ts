@@ -206,7 +206,7 @@ describe('what its owner gave our entry or put beside it', () => {
       [hooks]: files[hooks]?.replace('codex Stop', 'codex Stop --agent qa').replace('10 }', '30 }') ?? '',
     };
     const updated = await after(entries('codex'), given);
-    expect(updated[toml]).toBe(given[toml]?.replaceAll('/old/node', '/usr/bin/node').replaceAll('/old/', '/opt/'));
+    expect(updated[toml]).toBe(given[toml].replaceAll('/old/node', '/usr/bin/node').replaceAll('/old/', '/opt/'));
     expect(updated[hooks]).toContain('/opt/git-mesh.mjs hook codex Stop --agent qa"');
     expect(updated[hooks]).toContain('30 }');
     expect((await after(entries('codex'), updated, true))[toml]).toBe('');
