@@ -44,7 +44,7 @@ export function registerSetup(program: Command, cli: Cli): void {
       cli.run(command, async (call) => {
         const { entriesOf } = await import('../setup/clients.js');
         const { planSetup } = await import('../setup/plan.js');
-        const { applyChanges, requireWritable } = await import('../setup/apply.js');
+        const { applyChanges } = await import('../setup/apply.js');
         const { readText } = await import('../setup/config-file.js');
         const { runtime } = call;
         const place = { home: runtime.homedir(), cwd: runtime.cwd(), env: runtime.env, platform: runtime.platform };
@@ -55,7 +55,7 @@ export function registerSetup(program: Command, cli: Cli): void {
         const result = setupResult(changes, { client, scope: flags.scope, preview: flags.dryRun === true });
         // A project's files are for others too.
         const options = { newMode: flags.scope === 'user' ? 0o600 : 0o666, uid: runtime.uid };
-        await (flags.dryRun === true ? requireWritable : applyChanges)(changes, options);
+        if (flags.dryRun !== true) await applyChanges(changes, options);
         await call.show(result, setupView(client, isRemoval));
         return exitCodes.done;
       }),
