@@ -48,7 +48,7 @@ test('a hook holds no client up: without a mesh, with bad input and a damaged st
   writeFileSync(join(machine.store, 'mesh', 'config.json'), '{');
   writeFileSync(join(machine.store, 'mesh', 'config.copy.json'), '{');
   expect(await hook(machine, 's')).toEqual(quiet);
-  expect(await machine.run(['hook', 'nobody', 'Stop'])).toMatchObject({ code: 2, stdout: '' });
+  expect(await machine.run(['hook', 'nobody', 'Stop'])).toMatchObject({ code: 1, stdout: '' });
 });
 
 test('setup shows the change, makes it once, runs through its hook, and takes it out again', async () => {

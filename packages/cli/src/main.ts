@@ -44,6 +44,7 @@ const exitCode = await runCli({
   platform: process.platform,
   homedir: () => homeFolder(homedir),
   hostname,
+  uid: process.getuid?.(),
   execPath: process.execPath,
   launcher: realpathSync(fileURLToPath(new URL('../bin/git-mesh.mjs', import.meta.url))),
   version: packageVersion(),

@@ -216,4 +216,17 @@ describe('a failing use case', () => {
     const run = await runStubbed(['inbox', 'a', '--wait', '9'], { results: { inbox }, interruption });
     expect([run.code, run.out, run.err]).toEqual([code, '', '']);
   });
+
+  it('ends a hook with 1 where its arguments are wrong: clients take 2 for a veto', async () => {
+    for (const argv of [
+      ['hook', 'nobody', 'Stop'],
+      ['hook', 'codex', 'PreToolUse'],
+      ['--dir', '/x', 'hook', 'codex'],
+      ['hook', 'codex', 'Stop', '--no'],
+    ]) {
+      // prettier-ignore
+      expect(await runStubbed(argv)).toMatchObject({ code: 1, out: '' });
+    }
+    expect((await runStubbed(['inbox', '--dir', 'hook'])).code).toBe(2);
+  });
 });

@@ -79,7 +79,13 @@ async function fail(runtime: Runtime, error: unknown): Promise<number> {
   if (!printed)
     await stderr.write(`${chooseStyle(stderr.isTerminal, env).red('git-mesh:')} ${plainLine(failure.message)}\n`);
   if (failure.stack !== null && asked(argv, '--verbose')) await stderr.write(`${plainBehind('  │ ', failure.stack)}\n`);
-  return failure.exitCode;
+  return failure.exitCode === exitCodes.usage && isHook(argv) ? exitCodes.unexpected : failure.exitCode;
+}
+
+/** Clients take 2, which a wrong argument ends with elsewhere, for a hook that forbids what the agent is about to do. */
+function isHook(argv: readonly string[]): boolean {
+  const [name] = argv.filter((word, index) => !word.startsWith('-') && argv[index - 1] !== '--dir');
+  return name === 'hook';
 }
 
 /** False where stdout itself fails, so that stderr is all that is left. */

@@ -26,6 +26,8 @@ export interface Runtime {
   /** @throws UsageError where there is none. */
   homedir(): string;
   hostname(): string;
+  /** The user's number; undefined on Windows. */
+  readonly uid: number | undefined;
   /** The Node executable. */
   readonly execPath: string;
   /** The real path of the launcher, `bin/git-mesh.mjs`. */

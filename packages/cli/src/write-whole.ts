@@ -2,13 +2,13 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { UsageError } from './usage-error.js';
 
 /**
- * A file as a whole or not at all. `mode` is a new file's.
+ * A file as a whole or not at all.
  * @throws UsageError where it cannot be written: then nothing was changed.
  */
-export async function writeWhole(path: string, text: string, { mode }: { mode?: number } = {}): Promise<void> {
+export async function writeWhole(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    await writeFile(temporary, text, { flag: 'wx', ...(mode === undefined ? {} : { mode }) });
+    await writeFile(temporary, text, { flag: 'wx' });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -27,7 +27,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 /** The system's refusal as what a person can mend; anything else as it is. */
-export function cannotWrite(path: string, error: unknown): unknown {
+function cannotWrite(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error;
   return new UsageError(`${path} could not be written, and was not changed: ${advice[error.code] ?? error.code}`);
 }

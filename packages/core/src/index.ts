@@ -163,6 +163,7 @@ export type { SshVerifier } from './store/ssh-signature.js';
 export { admitInvited } from './mesh/admit-invited.js';
 export { inviteProof, isInviteProof } from './store/invite-proof.js';
 export { isSameSecret } from './store/same-secret.js';
+export { foreignRequest } from './domain/loopback-request.js';
 export {
   decodeInviteCode,
   encodeInviteCode,

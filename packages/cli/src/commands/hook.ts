@@ -6,6 +6,9 @@ import { examples } from '../help-text.js';
 import { eventsOf, hookAnswer, hookClients, isHookClient } from '../hook/clients.js';
 import { UsageError } from '../usage-error.js';
 
+/** Clients wait ten seconds for a hook; a store that another process holds is not waited for so long. */
+const limitMs = 5_000;
+
 export function registerHook(program: Command, cli: Cli): void {
   program
     .command('hook')
@@ -28,12 +31,17 @@ export function registerHook(program: Command, cli: Cli): void {
         const { runtime } = call;
         try {
           const { sessionOf } = await import('../hook/hook-input.js');
+          const { within } = await import('../hook/within.js');
           const { hookText } = await import('../hook/hook-text.js');
           const session = (await sessionOf(runtime.stdin())) ?? 'no session';
           const named = flags.agent ?? runtime.env['GIT_MESH_AGENT'];
           const agent = named === '' ? undefined : named;
           const input = defined({ reader: `${client} ${session}`, agent_id: agent });
-          const text = hookText(await call.withMesh((mesh) => mesh.api.mention(input)));
+          const found = await within(
+            limitMs,
+            call.withMesh((mesh) => mesh.api.mention(input)),
+          );
+          const text = found === null ? null : hookText(found);
           const answer = text === null ? null : hookAnswer(client, event, text);
           if (answer !== null) await runtime.stdout.write(answer.stdout);
         } catch (error) {

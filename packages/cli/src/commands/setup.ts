@@ -8,7 +8,6 @@ import { hookClients } from '../hook/clients.js';
 import type { HookClient } from '../hook/clients.js';
 import type { Invocation } from '../invocation.js';
 import type { Program, Scope } from '../setup/clients.js';
-import { UsageError } from '../usage-error.js';
 
 interface SetupFlags {
   scope: Scope;
@@ -45,18 +44,18 @@ export function registerSetup(program: Command, cli: Cli): void {
       cli.run(command, async (call) => {
         const { entriesOf } = await import('../setup/clients.js');
         const { planSetup } = await import('../setup/plan.js');
-        const { applyChange, readText } = await import('../setup/apply.js');
+        const { applyChanges } = await import('../setup/apply.js');
+        const { readText } = await import('../setup/config-file.js');
         const { runtime } = call;
         const place = { home: runtime.homedir(), cwd: runtime.cwd(), env: runtime.env, platform: runtime.platform };
         const entries = entriesOf(client, flags.scope, await programFor(call, flags.scope), place);
-        if (entries.length === 0) {
-          throw new UsageError(`${client} has no configuration for a project: leave --scope out`);
-        }
         const isRemoval = flags.remove === true;
         const changes = await planSetup(entries, { isRemoval, read: readText });
         const { setupResult, setupView } = await import('../views/setup.js');
         const result = setupResult(changes, { client, scope: flags.scope, preview: flags.dryRun === true });
-        if (flags.dryRun !== true) for (const change of changes) await applyChange(change);
+        // A project's files are for others too.
+        const options = { newMode: flags.scope === 'user' ? 0o600 : 0o666, uid: runtime.uid };
+        if (flags.dryRun !== true) await applyChanges(changes, options);
         await call.show(result, setupView(client, isRemoval));
         return exitCodes.done;
       }),

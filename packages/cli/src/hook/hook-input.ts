@@ -4,6 +4,9 @@ const maxInputBytes = 1024 * 1024;
 /** A client that never closes the hook's stdin is not waited for. */
 const inputLimitMs = 500;
 
+const names = ['session_id', 'conversation_id', 'sessionId', 'thread_id'];
+const form = /^[\w.:@/-]{1,200}$/;
+
 /** What names the client's session in the JSON that it gives a hook on stdin; null where nothing does. */
 export async function sessionOf(stdin: Readable): Promise<string | null> {
   const text = await textOf(stdin);
@@ -11,15 +14,22 @@ export async function sessionOf(stdin: Readable): Promise<string | null> {
   try {
     input = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return null;
+    if (error instanceof SyntaxError) return sessionIn(text);
     throw error;
   }
   if (typeof input !== 'object' || input === null) return null;
-  for (const name of ['session_id', 'conversation_id', 'sessionId', 'thread_id']) {
+  for (const name of names) {
     const value: unknown = Reflect.get(input, name);
-    if (typeof value === 'string' && /^[\w.:@/-]{1,200}$/.test(value)) return value;
+    if (typeof value === 'string' && form.test(value)) return value;
   }
   return null;
+}
+
+/** The same of an input that was too long to be read to its end: clients name the session before a tool's output. */
+function sessionIn(text: string): string | null {
+  if (!text.trimStart().startsWith('{')) return null;
+  const [, value] = new RegExp(`"(?:${names.join('|')})"\\s*:\\s*"([\\w.:@/-]{1,200})"`).exec(text) ?? [];
+  return value ?? null;
 }
 
 function textOf(stdin: Readable): Promise<string> {

@@ -3,11 +3,38 @@ import type { HookClient } from '../hook/clients.js';
 
 export type Scope = 'user' | 'project';
 
+export interface JsonServerEntry {
+  kind: 'json server';
+  file: string;
+  path: readonly string[];
+  value: { type?: 'stdio'; command: string; args: readonly string[] };
+}
+
+/** A hook in the list at `path`, in a group of its own (`{ "hooks": [ … ] }`) where the client groups them. */
+export interface HookEntry {
+  kind: 'hook';
+  file: string;
+  path: readonly string[];
+  isNested: boolean;
+  /** What the command ends in, by which ours is known: `hook cursor stop`. */
+  call: string;
+  value: { type?: 'command'; command: string; timeout?: number };
+  /** What a file that is made for it has besides. */
+  preset: object;
+}
+
+export type JsonEntry = JsonServerEntry | HookEntry;
+
+export interface TomlServerEntry {
+  kind: 'toml server';
+  file: string;
+  /** The names of its table. */
+  path: readonly [group: string, name: string];
+  value: { command: string; args: readonly string[] };
+}
+
 /** One thing of ours in a client's configuration. */
-export type Entry =
-  | { kind: 'json server'; file: string; path: readonly string[]; value: object }
-  | { kind: 'toml server'; file: string; table: string; value: { command: string; args: readonly string[] } }
-  | { kind: 'hook'; file: string; path: readonly string[]; value: object; preset: object };
+export type Entry = JsonEntry | TomlServerEntry;
 
 export interface Program {
   /** What starts git-mesh: its name where others read the file too, else Node and the launcher by their paths. */
@@ -28,22 +55,25 @@ export interface Place {
 /** A client waits at most this long for a hook: it needs a part of a second. */
 const hookSeconds = 10;
 
-/**
- * What git-mesh adds to a client's configuration, as the client's own documentation describes it. Empty where the client
- * has no such scope.
- */
+/** What git-mesh adds to a client's configuration, as the client's own documentation describes it. */
 export function entriesOf(client: HookClient, scope: Scope, program: Program, place: Place): Entry[] {
   const { command } = program;
   const args = [...program.args, 'mcp'];
   const join = (...parts: string[]): string => (place.platform === 'win32' ? win32 : posix).join(...parts);
   const base = scope === 'user' ? place.home : place.cwd;
-  const hook = (event: string): string => `${program.line} hook ${client} ${event}`;
-  const nested = (event: string, timeout: number): object => ({
-    hooks: [{ type: 'command', command: hook(event), timeout }],
-  });
+  const call = (event: string): string => `hook ${client} ${event}`;
+  const nested = (file: string, events: readonly string[], timeout: number): Entry[] =>
+    events.map((event) => ({
+      kind: 'hook',
+      file,
+      path: ['hooks', event],
+      isNested: true,
+      call: call(event),
+      value: { type: 'command', command: `${program.line} ${call(event)}`, timeout },
+      preset: {},
+    }));
   switch (client) {
-    case 'claude-code': {
-      const file = join(base, '.claude', 'settings.json');
+    case 'claude-code':
       return [
         {
           kind: 'json server',
@@ -51,24 +81,21 @@ export function entriesOf(client: HookClient, scope: Scope, program: Program, pl
           path: ['mcpServers', 'mesh'],
           value: { type: 'stdio', command, args },
         },
-        ...['UserPromptSubmit', 'Stop'].map((event): Entry => {
-          return { kind: 'hook', file, path: ['hooks', event], value: nested(event, hookSeconds), preset: {} };
-        }),
+        ...nested(join(base, '.claude', 'settings.json'), ['UserPromptSubmit', 'Stop'], hookSeconds),
       ];
-    }
     case 'codex': {
-      if (scope === 'project') return [];
-      const folder = place.env['CODEX_HOME'] ?? join(base, '.codex');
-      const file = join(folder, 'hooks.json');
+      const folder = (scope === 'user' ? place.env['CODEX_HOME'] : undefined) ?? join(base, '.codex');
       return [
-        { kind: 'toml server', file: join(folder, 'config.toml'), table: 'mcp_servers.mesh', value: { command, args } },
-        ...['UserPromptSubmit', 'Stop'].map((event): Entry => {
-          return { kind: 'hook', file, path: ['hooks', event], value: nested(event, hookSeconds), preset: {} };
-        }),
+        {
+          kind: 'toml server',
+          file: join(folder, 'config.toml'),
+          path: ['mcp_servers', 'mesh'],
+          value: { command, args },
+        },
+        ...nested(join(folder, 'hooks.json'), ['UserPromptSubmit', 'Stop'], hookSeconds),
       ];
     }
-    case 'cursor': {
-      const file = join(base, '.cursor', 'hooks.json');
+    case 'cursor':
       return [
         {
           kind: 'json server',
@@ -76,17 +103,22 @@ export function entriesOf(client: HookClient, scope: Scope, program: Program, pl
           path: ['mcpServers', 'mesh'],
           value: { command, args },
         },
-        { kind: 'hook', file, path: ['hooks', 'stop'], value: { command: hook('stop') }, preset: { version: 1 } },
+        {
+          kind: 'hook',
+          file: join(base, '.cursor', 'hooks.json'),
+          path: ['hooks', 'stop'],
+          isNested: false,
+          call: call('stop'),
+          value: { command: `${program.line} ${call('stop')}` },
+          preset: { version: 1 },
+        },
       ];
-    }
     case 'gemini': {
       const file = join(base, '.gemini', 'settings.json');
       return [
         { kind: 'json server', file, path: ['mcpServers', 'mesh'], value: { command, args } },
-        ...['BeforeAgent', 'AfterAgent'].map((event): Entry => {
-          // Its timeouts are in milliseconds.
-          return { kind: 'hook', file, path: ['hooks', event], value: nested(event, hookSeconds * 1000), preset: {} };
-        }),
+        // Its timeouts are in milliseconds.
+        ...nested(file, ['BeforeAgent', 'AfterAgent'], hookSeconds * 1000),
       ];
     }
     case 'vscode':

@@ -1,115 +1,190 @@
 import { MeshError } from '@git-mesh/core';
-import { applyEdits, modify, parse } from 'jsonc-parser';
-import type { FormattingOptions, JSONPath, ParseError } from 'jsonc-parser';
+import type { Node } from 'jsonc-parser';
+import type { HookEntry, JsonEntry } from './clients.js';
+import { insertItem, isMadeFor, oneLine, removeItem, replaceValue } from './json-edit.js';
+import { contentOf, endOf, itemsOf, propertyOf, readTree, stringAt, valueOf } from './json-tree.js';
+import type { JsonTree } from './json-tree.js';
 
-/** A client's JSON file, comments and layout of its owner's kept. Every function gives the new text. */
+/** Ours in a file: the items that lead to it, outermost first; the last one holds it. */
+type Place = readonly Node[];
 
-/** True for what a git-mesh wrote: whatever its path, it names the program. */
-function isOurs(value: unknown): boolean {
-  return JSON.stringify(value ?? null).includes('git-mesh');
-}
-
-/** @throws MeshError `invalid_argument` for text that is no JSON object: it is left as it is. */
-export function readObject(text: string, file: string): Record<string, unknown> {
-  if (text.trim() === '') return {};
-  const errors: ParseError[] = [];
-  const value: unknown = parse(text, errors, { allowTrailingComma: true });
-  if (errors.length === 0 && isObject(value)) return value;
-  throw new MeshError(
-    'invalid_argument',
-    `${file} is no JSON object that can be read, so nothing was changed: repair it, or add git-mesh by hand (docs/mcp-clients.md)`,
-  );
-}
-
-/** @throws MeshError `conflict` where another's entry stands under that name. */
-export function setEntry(text: string, file: string, path: readonly string[], value: object): string {
-  requireRoom(text, file, path);
-  const before = at(readObject(text, file), path);
-  if (before !== undefined && !isOurs(before)) {
+/**
+ * The text with our entry, its owner's comments and layout kept. `text` is null where there is no file.
+ * @throws MeshError `invalid_argument` for what cannot be edited, `conflict` where another's entry has that name or a
+ *   key stands twice; the text is left as it is.
+ */
+export function addEntry(text: string | null, entry: JsonEntry): string {
+  const tree = readTree(text ?? '', entry.file);
+  if (tree === null) return `${text ?? ''}{ ${made(entry, 0)}${tailOf(entry)}${text === null ? '\n' : ''}`;
+  const missing = firstMissing(tree, entry);
+  if (missing !== null) return insertItem(tree, missing.object, made(entry, missing.depth));
+  const [ours] = placesOf(tree, entry);
+  if (ours !== undefined) return updated(tree, entry);
+  const found = valueAt(tree, entry.path);
+  if (entry.kind === 'json server' || found === undefined) {
     throw new MeshError(
       'conflict',
-      `${file} has another ${path.join('.')}, which is not git-mesh's, so nothing was changed: rename it first`,
+      `${entry.file} has another ${entry.path.join('.')}, which is not git-mesh's, so nothing was changed: rename it first`,
     );
   }
-  return JSON.stringify(before) === JSON.stringify(value) ? text : put(text, [...path], value);
+  if (found.type !== 'array') {
+    throw new MeshError(
+      'invalid_argument',
+      `${entry.file}: ${entry.path.join('.')} is no list of hooks, so nothing was changed`,
+    );
+  }
+  return insertItem(tree, found, groupOf(entry));
 }
 
-/** Ours in a list of hooks: one, in its place or at the end. `preset`: what a new file has to begin with. */
-export function setHook(text: string, file: string, path: readonly string[], value: object, preset: object): string {
+/**
+ * The text without our entry: byte for byte what it was before, as long as that part of it is laid out as `addEntry`
+ * did it. Null where the file was made for it, and holds nothing else.
+ * @throws MeshError as `addEntry`.
+ */
+export function removeEntry(text: string, entry: JsonEntry): string | null {
   let next = text;
-  if (text.trim() === '') for (const [key, first] of Object.entries(preset)) next = put(next, [key], first);
-  requireRoom(next, file, path);
-  const list = at(readObject(next, file), path);
-  if (list !== undefined && !Array.isArray(list)) {
-    throw new MeshError('invalid_argument', `${file}: ${path.join('.')} is no list of hooks, so nothing was changed`);
-  }
-  const hooks: unknown[] = list ?? [];
-  const mine = hooks.findIndex(isOurs);
-  if (mine < 0) return put(next, [...path, hooks.length], value, true);
-  return JSON.stringify(hooks[mine]) === JSON.stringify(value) ? next : put(next, [...path, mine], value);
-}
-
-/** Without our entry, and without what is empty then. */
-export function removeEntry(text: string, file: string, path: readonly string[]): string {
-  const before = at(readObject(text, file), path);
-  return before === undefined || !isOurs(before)
-    ? text
-    : prune(put(text, [...path], undefined), file, path.slice(0, -1));
-}
-
-export function removeHook(text: string, file: string, path: readonly string[]): string {
-  const list = at(readObject(text, file), path);
-  if (!Array.isArray(list)) return text;
-  let next = text;
-  for (let index = list.length - 1; index >= 0; index--) {
-    if (isOurs(list[index])) next = put(next, [...path, index], undefined);
-  }
-  return next === text ? text : prune(next, file, path);
-}
-
-/** @throws MeshError `invalid_argument` where something that is no object stands where the entry's parent should. */
-function requireRoom(text: string, file: string, path: readonly string[]): void {
-  const whole = readObject(text, file);
-  for (let length = 1; length < path.length; length++) {
-    const inner = path.slice(0, length);
-    const value = at(whole, inner);
-    if (value === undefined || isObject(value)) continue;
-    throw new MeshError('invalid_argument', `${file}: ${inner.join('.')} is no JSON object, so nothing was changed`);
+  for (;;) {
+    const tree = readTree(next, entry.file);
+    const place = tree === null ? undefined : placesOf(tree, entry).at(-1);
+    if (tree === null || place === undefined) return next;
+    const without = withoutPlace(tree, place, entry);
+    if (without === null) return null;
+    next = without;
   }
 }
 
-function prune(text: string, file: string, path: readonly string[]): string {
-  let next = text;
-  for (let length = path.length; length > 0; length--) {
-    const inner = path.slice(0, length);
-    const value = at(readObject(next, file), inner);
-    if (value === null || typeof value !== 'object' || Object.keys(value).length > 0) return next;
-    next = put(next, [...inner], undefined);
+/** All places of ours, in the order of the text. */
+export function placesOf(tree: JsonTree, entry: JsonEntry): Place[] {
+  const way: Node[] = [];
+  let object: Node = tree.root;
+  for (const key of entry.path) {
+    const property: Node | undefined = object.type === 'object' ? propertyOf(tree, object, key) : undefined;
+    if (property === undefined) return [];
+    way.push(property);
+    object = valueOf(property);
   }
-  return next;
+  if (entry.kind === 'json server') return isOurServer(tree, object) ? [way] : [];
+  if (object.type !== 'array') return [];
+  return itemsOf(object).flatMap((group): Place[] => {
+    if (!entry.isNested) return isOurHook(tree, group, entry) ? [[...way, group]] : [];
+    const inner = group.type === 'object' ? propertyOf(tree, group, 'hooks') : undefined;
+    if (inner === undefined || valueOf(inner).type !== 'array') return [];
+    return itemsOf(valueOf(inner))
+      .filter((hook) => isOurHook(tree, hook, entry))
+      .map((hook) => [...way, group, inner, hook]);
+  });
 }
 
-function put(text: string, path: JSONPath, value: unknown, isArrayInsertion = false): string {
-  const base = text.trim() === '' ? '{}\n' : text;
-  const edits = modify(base, path, value, { formattingOptions: layoutOf(base), isArrayInsertion });
-  return applyEdits(base, edits);
+/** Whatever its path, it starts a git-mesh. */
+function isOurServer(tree: JsonTree, value: Node): boolean {
+  if (value.type !== 'object') return false;
+  if (stringAt(tree, value, 'command')?.includes('git-mesh') === true) return true;
+  const args = propertyOf(tree, value, 'args');
+  return args !== undefined && contentOf(valueOf(args)).includes('git-mesh');
 }
 
-/** As the file is laid out already. */
-function layoutOf(text: string): FormattingOptions {
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
-  return {
-    insertSpaces: !indent.startsWith('\t'),
-    tabSize: indent.startsWith('\t') ? 1 : Math.min(indent.length, 8),
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  };
+function isOurHook(tree: JsonTree, value: Node, entry: HookEntry): boolean {
+  const command = stringAt(tree, value, 'command');
+  return command?.includes('git-mesh') === true && `${command} `.includes(` ${entry.call} `);
 }
 
-function at(value: unknown, path: readonly string[]): unknown {
-  let found: unknown = value;
-  for (const key of path) found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
-  return found;
+function firstMissing(tree: JsonTree, { file, path }: JsonEntry): { object: Node; depth: number } | null {
+  let object = tree.root;
+  for (const [depth, key] of path.entries()) {
+    if (object.type !== 'object') {
+      throw new MeshError(
+        'invalid_argument',
+        `${file}: ${path.slice(0, depth).join('.')} is no JSON object, so nothing was changed`,
+      );
+    }
+    const property = propertyOf(tree, object, key);
+    if (property === undefined) return { object, depth };
+    object = valueOf(property);
+  }
+  return null;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+function valueAt(tree: JsonTree, path: readonly string[]): Node | undefined {
+  let value: Node | undefined = tree.root;
+  for (const key of path) {
+    const property: Node | undefined = value?.type === 'object' ? propertyOf(tree, value, key) : undefined;
+    value = property && valueOf(property);
+  }
+  return value;
+}
+
+/** The property of `path[depth]`, with all that is in it. */
+function made(entry: JsonEntry, depth: number): string {
+  const [key = '', ...deeper] = entry.path.slice(depth).map((each) => JSON.stringify(each));
+  const value = entry.kind === 'hook' ? `[ ${groupOf(entry)} ]` : oneLine(entry.value);
+  return `${key}: ${deeper.reduceRight((inner, each) => `{ ${each}: ${inner} }`, value)}`;
+}
+
+function groupOf({ isNested, value }: HookEntry): string {
+  return isNested ? `{ "hooks": [ ${oneLine(value)} ] }` : oneLine(value);
+}
+
+/** What a file that is made for an entry has behind it. What it begins with elsewhere is last here, to be told by that. */
+function tailOf(entry: JsonEntry): string {
+  const preset = entry.kind === 'hook' ? Object.entries(entry.preset) : [];
+  return `${preset.map(([key, value]) => `, ${JSON.stringify(key)}: ${oneLine(value)}`).join('')} }`;
+}
+
+/** With what ours is to start; whatever else its owner gave it stays. */
+function updated(tree: JsonTree, entry: JsonEntry): string {
+  let { text } = tree;
+  for (const key of ['command', 'args'] as const) {
+    const now = readTree(text, entry.file);
+    const item = now === null ? undefined : placesOf(now, entry)[0]?.at(-1);
+    if (now === null || item === undefined) return text;
+    const value = wantedOf(now, valueOf(item), entry)[key];
+    if (value === undefined) continue;
+    const property = propertyOf(now, valueOf(item), key);
+    if (property === undefined) text = insertItem(now, valueOf(item), `"${key}": ${oneLine(value)}`);
+    else if (contentOf(valueOf(property)) !== JSON.stringify(value)) {
+      text = replaceValue(now, valueOf(property), oneLine(value));
+    }
+  }
+  return text;
+}
+
+function wantedOf(tree: JsonTree, ours: Node, entry: JsonEntry): { command: string; args?: readonly string[] } {
+  if (entry.kind === 'json server') return entry.value;
+  return { command: `${entry.value.command}${givenTo(tree, ours, entry)}` };
+}
+
+/** What its owner wrote behind our hook's call, as ` --agent qa`. */
+function givenTo(tree: JsonTree, hook: Node, { call }: HookEntry): string {
+  const command = stringAt(tree, hook, 'command') ?? '';
+  return command.slice(`${command} `.indexOf(` ${call} `) + call.length + 1);
+}
+
+function withoutPlace(tree: JsonTree, place: Place, entry: JsonEntry): string | null {
+  const { text, root } = tree;
+  let level = place.length - 1;
+  for (; level > 0; level--) {
+    const [holder, item] = [place[level - 1], place[level]];
+    if (holder === undefined || item === undefined) break;
+    if (!isMadeFor(tree, valueOf(holder), item) && !isBareGroup(tree, place, level)) break;
+  }
+  const item = place[level];
+  if (item === undefined) return text;
+  const holder = place[level - 1];
+  if (holder !== undefined) return removeItem(tree, valueOf(holder), item);
+  const isFirst = text.slice(root.offset, item.offset) === '{ ';
+  const tail = text.slice(endOf(valueOf(item)));
+  if (isFirst && root.offset === 0 && tail === `${tailOf(entry)}\n`) return null;
+  if (isFirst && tail === tailOf(entry)) return text.slice(0, root.offset);
+  return removeItem(tree, root, item);
+}
+
+/** A group of hooks that holds ours and nothing else: it is ours too, however a client has laid it out since. */
+function isBareGroup(tree: JsonTree, place: Place, level: number): boolean {
+  const group = place.at(-3);
+  const hook = place.at(-1);
+  if (place.length < 5 || level < place.length - 2 || group === undefined || hook === undefined) return false;
+  const isCommented = tree.comments.some(
+    ({ start }) => start > group.offset && start < endOf(group) && !(start > hook.offset && start < endOf(hook)),
+  );
+  return !isCommented && contentOf(group) === `{"hooks":[${contentOf(hook)}]}`;
+}

@@ -102,8 +102,7 @@ describe.each(hookClients)('setup of %s', (client) => {
       if (text.includes('\r\n')) expect(added[path]?.replaceAll('\r\n', '')).not.toContain('\n');
     }
     const undone = await after(entries(client), added, true);
-    expect(Object.keys(undone).sort()).toEqual(Object.keys(files).sort());
-    for (const [path, text] of Object.entries(files)) expect(squeezed(undone[path])).toBe(squeezed(text));
+    expect(undone).toEqual(files);
   });
 
   it('makes files that are not there, and removes them again', async () => {
@@ -121,9 +120,6 @@ describe.each(hookClients)('setup of %s', (client) => {
     expect(JSON.stringify(updated)).not.toContain('/old/');
   });
 });
-
-/** A list that was written on one line may come back on several. */
-const squeezed = (text = ''): string => text.replace(/\s+/g, '');
 
 describe('setup leaves alone', () => {
   it.each([
@@ -154,13 +150,77 @@ describe('setup leaves alone', () => {
     '[mcp_servers.mesh.env]\nA = "z"\n',
     '[[mcp_servers]]\nname = "z"\n',
   ])('TOML in a form that it does not edit: %j', async (text) => {
-    await expect(after(entries('codex'), { [`${home}/.codex/config.toml`]: text })).rejects.toThrow(/by hand/);
+    await expect(after(entries('codex'), { [`${home}/.codex/config.toml`]: text })).rejects.toThrow(
+      /by hand|another \[mcp_servers\.mesh\]/,
+    );
   });
+
+  it.each([
+    [
+      'cursor',
+      'mcp.json',
+      '{\n"mcpServers": {},\n"mcpServers": {"mesh": {"command": "git-mesh"}}}',
+      /"mcpServers" twice .* line 2 and on line 3/,
+    ],
+    [
+      'cursor',
+      'mcp.json',
+      '{"mcpServers": {\n"mesh": {"command": "git-mesh"},\n"me\\u0073h": {}}}',
+      /"mesh" twice .* line 2 and on line 3/,
+    ],
+    ['cursor', 'mcp.json', '{"mcpServers": {"mesh": {"command": "git-mesh",\n"command": "x"}}}', /"command" twice/],
+    ['cursor', 'hooks.json', '{"hooks": {"stop": []}, "hooks": {}}', /"hooks" twice/],
+    ['codex', 'hooks.json', '{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}', /"hooks" twice/],
+    ['codex', 'config.toml', 'a = 1\n[mcp_servers.mesh\n', /no TOML .*line 2/],
+    ['codex', 'config.toml', '[mcp_servers.mesh]\ncommand = "git-mesh"\n[mcp_servers.mesh]\n', /no TOML .*line 3/],
+  ] as const)('%s’s %s with what is read in two ways or not at all: %j', async (client, name, text, why) => {
+    const files = { [`${home}/.${client}/${name}`]: text };
+    await expect(after(entries(client), files)).rejects.toThrow(why);
+    await expect(after(entries(client), files, true)).rejects.toThrow(why);
+  });
+
+  it.each(['mcp_servers = { mesh = { command = "git-mesh" } }\n', 'mcp_servers.mesh.command = "git-mesh"\n'])(
+    'ours in TOML that it cannot take out, and says so: %j',
+    async (text) => {
+      const files = { [`${home}/.codex/config.toml`]: text };
+      await expect(after(entries('codex'), files, true)).rejects.toThrow(/by hand/);
+    },
+  );
 
   it('what is not there to be removed', async () => {
     const files = { [`${home}/.cursor/mcp.json`]: '{ "mcpServers": {} }\n' };
     expect(await after(entries('cursor'), files, true)).toEqual(files);
     expect(await after(entries('cursor'), {}, true)).toEqual({});
+  });
+});
+
+describe('what its owner gave our entry or put beside it', () => {
+  const older = { command: '/old/node', args: ['/old/git-mesh.mjs'], line: '/old/node /old/git-mesh.mjs' };
+
+  it('stays when the program moved', async () => {
+    const files = await after(entries('codex', 'user', older), {});
+    const toml = `${home}/.codex/config.toml`;
+    const hooks = `${home}/.codex/hooks.json`;
+    const given = {
+      [toml]: `${files[toml] ?? ''}startup_timeout_sec = 20 # slow\n\n[mcp_servers.mesh.env]\nA = "b"\n`,
+      [hooks]: files[hooks]?.replace('codex Stop', 'codex Stop --agent qa').replace('10 }', '30 }') ?? '',
+    };
+    const updated = await after(entries('codex'), given);
+    expect(updated[toml]).toBe(given[toml].replaceAll('/old/node', '/usr/bin/node').replaceAll('/old/', '/opt/'));
+    expect(updated[hooks]).toContain('/opt/git-mesh.mjs hook codex Stop --agent qa"');
+    expect(updated[hooks]).toContain('30 }');
+    expect((await after(entries('codex'), updated, true))[toml]).toBe('');
+  });
+
+  it('stays when ours is taken out, in one group with it too', async () => {
+    const file = `${home}/.claude/settings.json`;
+    const text = `{"hooks":{"Stop":[{"matcher":"","hooks":[
+      {"type":"command","command":"git-mesh hook claude-code Stop"}, // ours
+      {"type":"command","command":"echo git-mesh is done"} // mine
+    ]}]}}`;
+    expect((await after(entries('claude-code'), { [file]: text }, true))[file]).toBe(
+      text.replace(/\n *\{"type":"command","command":"git-mesh hook claude-code Stop"\},/, ''),
+    );
   });
 });
 

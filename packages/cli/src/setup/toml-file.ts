@@ -1,85 +1,130 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MeshError } from '@git-mesh/core';
+import type { TomlServerEntry } from './clients.js';
+import { parseToml, statementsOf } from './toml-statements.js';
+import type { Statement } from './toml-statements.js';
 
-export interface TomlServer {
-  command: string;
-  args: readonly string[];
-}
+/** Our table in a text: its header, what is in it, and the tables below it. */
+type Block = readonly [header: Statement, ...Statement[]];
 
-interface Block {
-  start: number;
-  end: number;
-  text: string;
+/**
+ * The text with our table at its end, or in its place with what its owner gave it kept: all else stays byte for byte.
+ * `text` is null where there is no file.
+ * @throws MeshError `invalid_argument` for what is no TOML, `conflict` where another's table has that name, or the name
+ *   is given in a form that is not edited here.
+ */
+export function addTable(text: string | null, entry: TomlServerEntry): string {
+  const { file, path, value } = entry;
+  const before = text ?? '';
+  const eol = eolOf(before);
+  const server = serverIn(before, entry);
+  const block = server === undefined ? null : blockOf(before, entry);
+  const args = `[${value.args.map(quoted).join(', ')}]`;
+  const lines = { command: `command = ${quoted(value.command)}`, args: `args = ${args}` };
+  if (server === undefined) {
+    const table = [`[${path.join('.')}]`, lines.command, lines.args].join(eol);
+    // Without a line's end at the end of the file as before, by which --remove knows it.
+    if (before === '') return text === null ? `${table}${eol}` : table;
+    return before.endsWith('\n') ? `${before}${eol}${table}${eol}` : `${before}${eol}${eol}${table}`;
+  }
+  if (!isOurs(server)) {
+    throw new MeshError(
+      'conflict',
+      `${file} has another [${path.join('.')}], which is not git-mesh's, so nothing was changed: rename it first`,
+    );
+  }
+  if (server['command'] === value.command && isDeepStrictEqual(server['args'], [...value.args])) return before;
+  if (block === null) throw otherForm(entry, 'add');
+  const [header, ...rest] = block;
+  const below = rest.findIndex(({ isHeader }) => isHeader);
+  const own = below < 0 ? rest : rest.slice(0, below);
+  const edits = (['command', 'args'] as const).map((key) => {
+    const old = own.find(({ path: [name] }) => name === key);
+    return old === undefined
+      ? { at: header.end, until: header.end, line: `${eol}${lines[key]}` }
+      : { at: old.start, until: old.end, line: lines[key] };
+  });
+  return edits
+    .sort((a, b) => b.at - a.at)
+    .reduce((next, { at, until, line }) => next.slice(0, at) + line + next.slice(until), before);
 }
 
 /**
- * One table of a TOML file, as text: all else stays byte for byte. Only the form that the client's own command writes,
- * `[a.b]` on a line of its own, is known.
- *
- * @throws MeshError `conflict` where another's entry stands under that name, or the name is given in another form.
+ * The text without our table, the tables below it, and the empty line that was put before it. Null where the file was
+ * made for it, and holds nothing else.
+ * @throws MeshError `invalid_argument` for what is no TOML, `conflict` where ours is in a form that is not edited here.
  */
-export function setTable(text: string, file: string, table: string, { command, args }: TomlServer): string {
-  refuseOtherForms(text, file, table);
-  const lines = [`[${table}]`, `command = ${quoted(command)}`, `args = [${args.map(quoted).join(', ')}]`, ''];
-  const wanted = lines.join('\n');
-  const block = find(text, table);
-  if (block === null) {
-    const gap = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n';
-    return `${text}${gap}${wanted}`;
-  }
-  if (!block.text.includes('git-mesh')) {
-    throw new MeshError(
-      'conflict',
-      `${file} has another [${table}], which is not git-mesh's, so nothing was changed: rename it first`,
-    );
-  }
-  const same = lines.slice(0, -1).every((line) => block.text.includes(line));
-  return same
-    ? text
-    : text.slice(0, block.start) + wanted + block.text.slice(block.text.trimEnd().length + 1) + text.slice(block.end);
+export function removeTable(text: string, entry: TomlServerEntry): string | null {
+  const server = serverIn(text, entry);
+  if (server === undefined || !isOurs(server)) return text;
+  const block = blockOf(text, entry);
+  if (block === null) throw otherForm(entry, 'remove');
+  const [header] = block;
+  const lastEnd = block.at(-1)?.end ?? header.end;
+  const before = text.slice(0, header.start);
+  const after = text.slice(lastEnd).replace(/^[^\n]*\n?/, '');
+  const isLast = after === '';
+  const endsInLine = text.endsWith('\n');
+  if (before === '' && isLast && endsInLine && text.split('\n').length === block.length + 1) return null;
+  const gap = isLast && !endsInLine ? /(?:\r?\n){2}$/ : /(?<=\n)\r?\n$/;
+  return before.replace(gap, '') + after;
 }
 
-/** Without our table, and the empty line that was put before it. */
-export function removeTable(text: string, table: string): string {
-  const block = find(text, table);
-  if (block?.text.includes('git-mesh') !== true) return text;
-  const before = text.slice(0, block.start);
-  return before.replace(/\n\n$/, '\n') + text.slice(block.end);
+/** Whether our server is in a file, in whatever form. */
+export function hasTable(text: string, entry: TomlServerEntry): boolean {
+  const server = serverIn(text, entry);
+  return server !== undefined && isOurs(server);
 }
 
-function find(text: string, table: string): Block | null {
-  const header = new RegExp(`^\\[${table.replaceAll('.', '\\.')}\\][ \\t]*(?:#.*)?$`, 'm').exec(text);
-  if (header === null) return null;
-  const after = header.index + header[0].length;
-  const next = /^[ \t]*\[/m.exec(text.slice(after));
-  const end = next === null ? text.length : after + next.index;
-  return { start: header.index, end, text: text.slice(header.index, end) };
+/** What a file holds but for our server. */
+export function othersIn(text: string, { file, path: [group, name] }: TomlServerEntry): unknown {
+  const { [group]: servers, ...others } = parseToml(text, file);
+  if (!isTable(servers)) return servers === undefined ? others : { ...others, [group]: servers };
+  const { [name]: _ours, ...rest } = servers;
+  return Object.keys(rest).length === 0 ? others : { ...others, [group]: rest };
 }
 
-function refuseOtherForms(text: string, file: string, table: string): void {
-  const [group = '', name = ''] = table.split('.');
-  const dotted = new RegExp(
-    `^\\s*(?:${group}\\s*=|${group}\\s*\\.\\s*${name}\\b|\\[\\s*"?${group}"?\\s*\\]\\s*$)`,
-    'm',
+/** @throws MeshError `conflict` where something that is no table stands where the servers or ours should. */
+function serverIn(text: string, entry: TomlServerEntry): Record<string, unknown> | undefined {
+  const [group, name] = entry.path;
+  const servers = parseToml(text, entry.file)[group];
+  if (servers === undefined) return undefined;
+  if (!isTable(servers)) throw otherForm(entry, 'add');
+  const server = servers[name];
+  if (server !== undefined && !isTable(server)) throw otherForm(entry, 'add');
+  return server;
+}
+
+const isOurs = ({ command, args }: Record<string, unknown>): boolean =>
+  [command, ...(Array.isArray(args) ? (args as unknown[]) : [])].some(
+    (word) => typeof word === 'string' && word.includes('git-mesh'),
   );
-  if (!dotted.test(text) && !hasOtherHeader(text, table)) return;
-  throw new MeshError(
+
+/** Null where the table has no header of its own, or its parts are not together. */
+function blockOf(text: string, { path }: TomlServerEntry): Block | null {
+  const statements = statementsOf(text);
+  const isBelow = (statement: Statement): boolean => path.every((name, index) => statement.path[index] === name);
+  const first = statements.findIndex(({ isHeader, path: names }) => isHeader && isDeepStrictEqual(names, [...path]));
+  const header = statements[first];
+  if (header === undefined) return null;
+  const past = statements.findIndex((each, index) => index > first && each.isHeader && !isBelow(each));
+  const rest = statements.slice(first + 1, past < 0 ? undefined : past);
+  const elsewhere = statements.filter((each) => each.isHeader && isBelow(each));
+  return elsewhere.every((each) => each === header || rest.includes(each)) ? [header, ...rest] : null;
+}
+
+function otherForm({ file, path }: TomlServerEntry, what: 'add' | 'remove'): MeshError {
+  const way = what === 'add' ? `add [${path.join('.')}] by hand (docs/mcp-clients.md)` : 'take it out by hand';
+  return new MeshError(
     'conflict',
-    `${file} gives ${group} in a form that is not edited here, so nothing was changed: add [${table}] by hand (docs/mcp-clients.md)`,
+    `${file} gives ${path.join('.')} in a form that is not edited here, so nothing was changed: ${way}`,
   );
 }
 
-/** The same table, or a part of it, under a header that is written otherwise: ours beside it would declare it twice. */
-function hasOtherHeader(text: string, table: string): boolean {
-  const own = find(text, table);
-  const [group = ''] = table.split('.');
-  for (const [, open = '', inner = ''] of text.matchAll(/^[ \t]*(\[{1,2})([^\]\n]*)\]/gm)) {
-    const name = inner.replace(/["'\s]/g, '');
-    if (open === '[[' && (name === group || name === table)) return true;
-    if (name === table && own === null) return true;
-    if (name.startsWith(`${table}.`) && own === null) return true;
-  }
-  return false;
-}
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
 
 /** A TOML basic string: JSON's escapes are among its own. */
 const quoted = (text: string): string => JSON.stringify(text);

@@ -157,6 +157,7 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
     platform: 'linux',
     homedir: options.homedir ?? (() => '/home/someone'),
     hostname: () => 'Studio.local',
+    uid: undefined,
     execPath: '/usr/bin/node',
     launcher: '/opt/git-mesh.mjs',
     version: '9.9.9',

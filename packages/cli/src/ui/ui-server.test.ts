@@ -6,9 +6,9 @@ import { LiveFeed } from './live-feed.js';
 import type { LiveView } from './live-view.js';
 import { startUiServer } from './ui-server.js';
 
-const open = (url: string): Promise<IncomingMessage> =>
+const open = (url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    get(url, { agent: false }, resolve).on('error', reject);
+    get(url, { agent: false, headers }, resolve).on('error', reject);
   });
 
 /** The feed only passes a view on. */
@@ -16,7 +16,8 @@ const view = (n: number): LiveView => ({ state: { n }, audit: { n } }) as unknow
 
 async function served(read: () => Promise<LiveView>, onBug: (error: unknown) => void = () => undefined) {
   const feed = new LiveFeed({ read, onBug });
-  const server = await startUiServer({ port: 0, files: new Map(), feed });
+  const files = new Map([['', { type: 'text/html', text: 'page' }]]);
+  const server = await startUiServer({ port: 0, files, feed });
   onTestFinished(() => server.close());
   return { feed, url: `${server.url}events`, server };
 }
@@ -84,8 +85,28 @@ describe('the live page’s feed', () => {
   it('says which port cannot be had', async () => {
     const { server, feed } = await served(() => Promise.resolve(view(1)));
     const port = Number(new URL(server.url).port);
-    await expect(startUiServer({ port, files: new Map(), feed })).rejects.toThrow(
-      `port ${port} of 127.0.0.1 cannot be used (EADDRINUSE)`,
-    );
+    await expect(startUiServer({ port, files: new Map(), feed })).rejects.toMatchObject({
+      errorName: 'conflict',
+      message: expect.stringContaining(`port ${port} of 127.0.0.1: another program listens there`) as string,
+    });
+  });
+
+  it('answers no other site that has the token, but opens from a link', async () => {
+    const { server } = await served(() => Promise.resolve(view(1)));
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    const status = async (name: string, headers: Record<string, string>): Promise<number | undefined> => {
+      const response = await open(`${server.url}${name}`, headers);
+      response.destroy();
+      return response.statusCode;
+    };
+    expect([
+      await status('', { 'sec-fetch-site': 'cross-site' }),
+      await status('', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }),
+      await status('', { ...link, 'sec-fetch-dest': 'iframe' }),
+      await status('events', link),
+      await status('events', { origin: 'http://localhost:1' }),
+      await status('', link),
+      await status('events', { 'sec-fetch-site': 'same-origin' }),
+    ]).toEqual([403, 403, 403, 403, 403, 200, 200]);
   });
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MeshError, isSameSecret } from '@git-mesh/core';
+import { MeshError, foreignRequest, isSameSecret } from '@git-mesh/core';
 import type { LiveFeed } from './live-feed.js';
 
 const address = '127.0.0.1';
@@ -23,14 +23,14 @@ export interface UiServer {
  * Serves the page on loopback to whoever has its token. It stands in the path, not in a cookie: browsers send those to
  * every port of a host, and so to other users' servers; `no-referrer` keeps the path out of what other sites see.
  *
- * @throws MeshError `invalid_argument` where the port is no port, or is taken.
+ * @throws MeshError `conflict` where the port is taken or may not be listened on.
  */
 export async function startUiServer(options: { port: number; files: UiFiles; feed: LiveFeed }): Promise<UiServer> {
   const { port, files, feed } = options;
   const token = randomBytes(32).toString('base64url');
-  let hosts = new Set<string>();
+  let served = port;
   const server = createServer({ maxHeaderSize: 8192, requestTimeout: 10_000 }, (request, response) => {
-    const refusal = refusalOf(request, { hosts, token });
+    const refusal = refusalOf(request, { port: served, token });
     const name = request.url?.slice(token.length + 2) ?? '';
     const file = files.get(name);
     if (refusal !== null) answer(response, ...refusal);
@@ -45,16 +45,15 @@ export async function startUiServer(options: { port: number; files: UiFiles; fee
   server.maxConnections = maxConnections;
   const bound = await new Promise<number>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        new MeshError('invalid_argument', `port ${port} of ${address} cannot be used (${error.code ?? 'unknown'}): give another, or none`, { cause: error }), // prettier-ignore
-      );
+      const why = error.code === 'EADDRINUSE' ? 'another program listens there' : (error.code ?? error.message);
+      reject(new MeshError('conflict', `cannot listen on port ${port} of ${address}: ${why}; name another, or none for a free one`, { cause: error })); // prettier-ignore
     });
     server.listen({ host: address, port }, () => {
       // A TCP server's address is no path.
       resolve((server.address() as AddressInfo).port);
     });
   });
-  hosts = new Set([address, 'localhost'].flatMap((host) => [`${host}:${bound}`, ...(bound === 80 ? [host] : [])]));
+  served = bound;
   return {
     url: `http://${address}:${bound}/${token}/`,
     close: () =>
@@ -67,13 +66,13 @@ export async function startUiServer(options: { port: number; files: UiFiles; fee
   };
 }
 
-/** A page elsewhere that resolves a name of its own to this address has that name as its host, and no token. */
 function refusalOf(
-  { method, url, headers: { host, origin } }: IncomingMessage,
-  { hosts, token }: { hosts: ReadonlySet<string>; token: string },
+  { method, url, headers }: IncomingMessage,
+  { port, token }: { port: number; token: string },
 ): [status: number, text: string] | null {
-  if (host === undefined || !hosts.has(host.toLowerCase())) return [403, 'This host name is not served here.\n'];
-  if (origin !== undefined && origin !== `http://${host}`) return [403, 'Other sites are not served.\n'];
+  const isPage = method === 'GET' && /^\/[^/]*\/$/.test(url ?? '');
+  const foreign = foreignRequest(headers, { port, pages: 'own', isPage });
+  if (foreign !== null) return [403, `Not served: ${foreign}.\n`];
   const given = /^\/([^/]*)\//.exec(url ?? '')?.[1] ?? '';
   if (!isSameSecret(given, token)) return [403, 'The whole address that git mesh ui printed is needed.\n'];
   if (method !== 'GET') return [405, 'Nothing can be changed here.\n'];

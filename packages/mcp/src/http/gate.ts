@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isSameSecret } from '@git-mesh/core';
+import { foreignRequest, isSameSecret } from '@git-mesh/core';
 
 export interface Refusal {
   status: number;
@@ -14,20 +14,10 @@ export interface GateOptions {
   token: string;
 }
 
-const loopback = ['127.0.0.1', 'localhost', '[::1]'];
-
-/**
- * Who may ask. A web page that has its name resolved to this machine is told by its Host, one that simply asks by its
- * Origin, and another user of this machine by the token that it does not have. Null for one who may.
- */
+/** Who may ask: programs of this machine, and of those one that has the token. Null for one who may. */
 export function refuse(headers: IncomingHttpHeaders, { port, token }: GateOptions): Refusal | null {
-  const host = headers.host?.toLowerCase() ?? '';
-  if (!loopback.some((name) => host === `${name}:${port}`)) {
-    return { status: 403, message: `the Host header must name this machine and port, such as 127.0.0.1:${port}` };
-  }
-  if (headers.origin !== undefined && !isLoopbackOrigin(headers.origin)) {
-    return { status: 403, message: 'pages of other origins may not ask' };
-  }
+  const foreign = foreignRequest(headers, { port, pages: 'loopback' });
+  if (foreign !== null) return { status: 403, message: foreign };
   const [, given] = /^Bearer ([!-~]+) *$/i.exec(headers.authorization ?? '') ?? [];
   if (given !== undefined && isSameSecret(given, token)) return null;
   return {
@@ -35,9 +25,4 @@ export function refuse(headers: IncomingHttpHeaders, { port, token }: GateOption
     message: 'the Authorization header must be "Bearer " and the token that the server was started with',
     headers: { 'www-authenticate': 'Bearer realm="git-mesh"' },
   };
-}
-
-function isLoopbackOrigin(origin: string): boolean {
-  const [, name] = /^https?:\/\/([^/:[\]]+|\[[^\]]*\])(?::\d{1,5})?$/.exec(origin.toLowerCase()) ?? [];
-  return name !== undefined && loopback.includes(name);
 }
