@@ -39,6 +39,9 @@ const maxReadBytes = 64 * 1024 * 1024;
 const maxCommitBytes = 1024 * 1024;
 const maxCachedBytes = 16 * 1024 * 1024;
 const maxKnown = 50_000;
+/** So many packs of ours are noted before the folder is asked which of them are there still: others may have joined them. */
+const packsBetweenLooks = 64;
+const maxPackClasses = 10_000;
 const readTries = 4;
 /** Deltas of deltas that a reader has to go through: git's own are as deep. */
 const maxDeltaDepth = 40;
@@ -61,6 +64,7 @@ export class StoreObjects implements Objects {
 
   readonly #staged = new Map<Oid, GitObject>();
   readonly #packClasses: KnownClasses = new Map();
+  #addedPacks = 0;
   readonly lost: LostObjects;
 
   constructor(fs: Fs, gitdir: string) {
@@ -200,7 +204,7 @@ export class StoreObjects implements Objects {
   }
 
   async consolidate(): Promise<void> {
-    this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses));
+    await this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses));
   }
 
   async maintain({ whole, ...bounds }: MaintainBounds): Promise<boolean> {
@@ -208,14 +212,22 @@ export class StoreObjects implements Objects {
     const more = await gatherLoose({ ...places, loose: this.#loose, packs: this.#packs, packed: this.#packed }, bounds);
     const join = whole ? joinAllPacks : consolidatePacks;
     const made = await join(this.#fs, this.#packFolder, this.#packClasses);
-    this.#took(made);
+    await this.#took(made);
     return more || made !== null;
   }
 
-  #took(made: PackFiles | null): void {
+  /** The indexes of the packs that were joined go with them: who finds all that it asks for would keep them for ever. */
+  async #took(made: PackFiles | null): Promise<void> {
     if (made === null) return;
     this.#packs.add(made.name, made.index);
     this.#packed.dropCache();
+    await this.#forgetGonePacks();
+  }
+
+  async #forgetGonePacks(): Promise<void> {
+    this.#addedPacks = 0;
+    if (this.#packClasses.size > maxPackClasses) this.#packClasses.clear();
+    await this.#packs.refresh();
   }
 
   /** What is there already is written again: a look into every pack costs more, and a damaged copy is none. */
@@ -229,6 +241,8 @@ export class StoreObjects implements Objects {
       this.#known.set(oid, true, 1);
       this.#raw.set(oid, { type, data }, data.length + 100);
     }
+    this.#addedPacks += 1;
+    if (this.#addedPacks >= packsBetweenLooks) await this.#forgetGonePacks();
   }
 
   async #read(oid: Oid, maxBytes: number): Promise<GitObject> {
