@@ -70,14 +70,16 @@ export async function staleAcks(ctx: MeshContext, branch: Branch, journal: Journ
       const path = `acks/${sender.handle}/${name}`;
       const place = parsePath(path);
       if (place?.kind !== 'ack') continue;
-      if (journal.byIdFrom(sender.handle, place.id) !== undefined) stale.push(path);
+      const wasHere =
+        journal.byIdFrom(sender.handle, place.id) !== undefined || journal.mayLack(place.id, sender.handle);
+      if (wasHere) stale.push(path);
     }
   }
   return stale;
 }
 
-/** Null where the sender's tip cannot be read. */
-async function standingFrom(ctx: MeshContext, sender: Branch): Promise<ReadonlySet<Ulid> | null> {
+/** The messages for this machine that stand in a sender's tip; null where that cannot be read. */
+export async function standingFrom(ctx: MeshContext, sender: Branch): Promise<ReadonlySet<Ulid> | null> {
   const { own, messages } = ctx.branches;
   const folders = sender.handle === own ? ['messages/'] : [messageFolder(own), messageFolder('*')];
   try {

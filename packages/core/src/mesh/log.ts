@@ -6,12 +6,13 @@ import { parseLogInput } from '../domain/inputs.js';
 import type { LogInput } from '../domain/inputs.js';
 import type { AuditEvent, EventLine } from '../domain/results.js';
 import { visibleText } from '../domain/visible-text.js';
-import type { JournalView, MessageEntry } from '../store/ports.js';
+import type { MessageEntry } from '../store/ports.js';
 import { verifySshSignature } from '../store/ssh-signature.js';
 import type { MeshContext } from './context.js';
 import { messageId } from './message-id.js';
 import { newestFirst } from './newest-first.js';
 import type { WalkOptions, Walked } from './newest-first.js';
+import { OldMessages } from './recall.js';
 
 /** Every machine's commits as one log, newest first by commit time, each branch in its own order. */
 export async function* log(ctx: MeshContext, input: unknown, options: WalkOptions = {}): AsyncGenerator<EventLine> {
@@ -51,7 +52,7 @@ async function* matching(ctx: MeshContext, input: unknown, options: WalkOptions)
  * comes before it but for clocks that differ: each is held back until the walk is well past its time.
  */
 async function* unanswered(ctx: MeshContext, wanted: LogInput, options: WalkOptions): AsyncGenerator<Matching> {
-  const answered = new Set<string>((await ctx.store.journal.view()).acked.map((ack) => ack.id));
+  const answered = new Set<string>((await ctx.store.journal.whole()).acked.map((ack) => ack.id));
   let at = Infinity;
   const held: { one: Matching; at: number }[] = [];
   const onCommit = ({ commit, said }: Walked): void => {
@@ -75,7 +76,7 @@ async function* walked(
   options: WalkOptions,
   onCommit: (commit: Walked) => void,
 ): AsyncGenerator<Matching> {
-  const journal = await ctx.store.journal.view();
+  const old = new OldMessages(ctx.store, await ctx.store.journal.view());
   const message = wanted.message === undefined ? undefined : await messageId(ctx, wanted.message);
   const branches = wanted.unacked ? undefined : wanted.machine;
   for await (const commit of newestFirst(ctx, { machine: branches, since: wanted.since }, options)) {
@@ -89,7 +90,7 @@ async function* walked(
       (message === undefined || said?.messages.includes(message) === true);
     if (!isWanted) continue;
     const line = eventLine(commit);
-    const entry = said === null ? undefined : messageOf(journal, said, handle);
+    const entry = said === null ? undefined : await messageOf(old, said, handle);
     if (entry !== undefined) line.message_id = entry.n;
     if (matches(line, wanted, entry)) yield { line, said, entry };
   }
@@ -119,10 +120,14 @@ function signatureState(commit: CommitObject, key: string | undefined): EventLin
   return verifySshSignature({ armoured: commit.gpgsig, data: commit.signedBytes, publicKey: key }) ? 'good' : 'bad';
 }
 
-function messageOf(journal: JournalView, said: ParsedCommitMessage, handle: Handle): MessageEntry | undefined {
+async function messageOf(
+  old: OldMessages,
+  said: ParsedCommitMessage,
+  handle: Handle,
+): Promise<MessageEntry | undefined> {
   const [id] = said.messages;
   if (id === undefined) return undefined;
-  return said.event === 'ack' ? journal.byId(id) : journal.byIdFrom(handle, id);
+  return old.find(said.event === 'ack' ? undefined : handle, id);
 }
 
 const isBy = (author: string | null, agent: AgentId): boolean =>
