@@ -86,8 +86,12 @@ export class JournalSnapshot {
     const headEnd = body.indexOf(lineFeed);
     const head = parseJson(body.subarray(0, headEnd));
     if (!isHead(head) || head.header !== header || !(await isThere(journal, head))) return null;
-    const view = new LiveJournalView({ ...head, leftOut: leftOutOf(head) });
-    const lines = body.toString('utf8', headEnd + 1).split('\n').slice(0, -1);
+    // The header is no line of the view's.
+    const view = new LiveJournalView({ ...head, lines: head.lines - 1, leftOut: leftOutOf(head) });
+    const lines = body
+      .toString('utf8', headEnd + 1)
+      .split('\n')
+      .slice(0, -1);
     // Its hash was just checked: these are the lines that were written.
     for (const line of lines) view.restore(JSON.parse(line) as RestoredLine);
     return { view, place: head, kept: lines.length };

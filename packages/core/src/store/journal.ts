@@ -89,7 +89,9 @@ export class FileJournal implements Journal {
   async dropDamaged(): Promise<number> {
     return this.#inTurn(async () => {
       await this.#reader.catchUp();
-      const left = new Set(this.#reader.progress.damage.filter(({ corrupt }) => corrupt === true).map(({ line }) => line));
+      const left = new Set(
+        this.#reader.progress.damage.filter(({ corrupt }) => corrupt === true).map(({ line }) => line),
+      );
       if (left.size === 0) return 0;
       const bytes = asBuffer(await this.#fs.readFile(this.file));
       const kept: string[] = [`${this.#header}\n`];
