@@ -5,7 +5,7 @@ import type { LiveJournalView, RestoredLine, TimedTip } from './journal-view.js'
 import type { JournalEntry, MessageEntry, StillNeeded } from './ports.js';
 
 /** The newest messages, standing or not, since people and agents go on naming them. */
-const recentMessages = 500;
+const recentMessages = 200;
 /** The newest own ones, as many as `sent` lists at most. */
 const recentOwn = 100;
 /** The newest of each agent here, as many as it lists unasked. */

@@ -36,7 +36,7 @@ export const nothing = (): Progress => ({
 });
 
 /** So many lines after a snapshot are worth another one, or half as many as it holds where that is more. */
-const worthSettling = 500;
+const worthSettling = 300;
 
 export function isLong({ begun, lines }: Progress): boolean {
   return lines - begun.lines >= Math.max(worthSettling, begun.kept / 2);

@@ -85,7 +85,7 @@ describe('a journal that was settled', () => {
     expect(await journal.isLong()).toBe(true);
     await journal.settle(needed({ message: ({ n }) => n === 7 }));
     expect(await journal.isLong()).toBe(false);
-    const kept = [7, ...Array.from({ length: 500 }, (_, i) => 501 + i)];
+    const kept = [7, ...Array.from({ length: 200 }, (_, i) => 801 + i)];
     expect(await numbers(journal)).toEqual(kept);
     expect(await numbers(before)).toEqual(kept);
     expect(await numbers()).toEqual(kept);
@@ -101,14 +101,14 @@ describe('a journal that was settled', () => {
     await journal.append(ways(1, 1000), durable);
     await journal.settle(needed({ message: ({ n }) => n === 7 }));
     const view = await other().view();
-    expect([view.mayLack(500), view.mayLack(501), view.mayLack(idOf(500)), view.mayLack(idOf(501))]).toEqual([
+    expect([view.mayLack(800), view.mayLack(801), view.mayLack(idOf(800)), view.mayLack(idOf(801))]).toEqual([
       true,
       false,
       true,
       false,
     ]);
     expect(view.mayLack(idOf(3), laptop)).toBe(false);
-    expect(view.lastLeftOut(studio, 'boss' as AgentKey)).toBe(idOf(500));
+    expect(view.lastLeftOut(studio, 'boss' as AgentKey)).toBe(idOf(800));
     expect(view.lastLeftOut(studio, 'qa' as AgentKey)).toBeUndefined();
   });
 
@@ -132,7 +132,7 @@ describe('a journal that was settled', () => {
     expect(await next.damage()).toEqual([]);
     await next.settle(needed());
     const view = await other().view();
-    expect([view.highest, view.total, view.messages.length]).toEqual([1400, 1400, 500]);
+    expect([view.highest, view.total, view.messages.length]).toEqual([1400, 1400, 200]);
     expect(view.mayLack(900)).toBe(true);
     expect((await other().whole()).messages).toHaveLength(1400);
   });
@@ -143,9 +143,9 @@ describe('a journal that was settled', () => {
     const rare = way(3, { agent: 'rare' as AgentId });
     await journal.append([lab, freeze, ...rare, message(4, { sender: laptop }), ...ways(5, 1000)], durable);
     await journal.settle(needed({ now: start + 2 * days }));
-    expect((await numbers()).slice(0, 4)).toEqual([2, 3, 4, 501]);
+    expect((await numbers()).slice(0, 4)).toEqual([2, 3, 4, 801]);
     await other().settle(needed({ now: start + 70 * days }));
-    expect((await numbers()).slice(0, 2)).toEqual([4, 501]);
+    expect((await numbers()).slice(0, 2)).toEqual([4, 801]);
   });
 
   it('knows from where a clock that was set back bounds what came before', async () => {
@@ -166,7 +166,7 @@ describe('a snapshot that does not fit', () => {
   beforeEach(async () => {
     await journal.append(ways(1, 1000), durable);
     await journal.settle(needed());
-    expect(await numbers()).toHaveLength(500);
+    expect(await numbers()).toHaveLength(200);
   });
 
   it('is none where it was cut off, changed, or removed', async () => {
