@@ -8,6 +8,7 @@ import { busyTable, measureBusy } from './busy-mesh.js';
 import { growthTable, measureGrowth } from './growth.js';
 import { idleTable, measureIdle } from './idle.js';
 import { maintainTable, measureMaintain } from './maintain.js';
+import { journalTable, measureJournal } from './journal.js';
 import type { Comparison } from './measure.js';
 import { measureMemory, memoryTable } from './memory.js';
 import { asTable, report } from './report.js';
@@ -17,7 +18,7 @@ import { measureStart, startTable } from './start.js';
 import { measureVerify, verifyTable } from './verify.js';
 import { measureWake, wakeTable } from './wake.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,memory,maintain,growth,crowd,busy]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,journal,memory,maintain,growth,crowd,busy]
                     [--history 100,10000] [--runs 40] [--machines 2,8,20,50] [--live 10000]
                     [--dir FOLDER] [--json FILE]
 
@@ -27,7 +28,7 @@ Compares git-mesh with stock git, both measured in turns in one run, and prints 
 
 const measures = { send: measureSend, round: measureRound, noop: measureNoop };
 /** On histories of their own. */
-const others = ['idle', 'verify', 'wake', 'start', 'memory', 'maintain', 'growth', 'crowd', 'busy'];
+const others = ['idle', 'verify', 'wake', 'start', 'journal', 'memory', 'maintain', 'growth', 'crowd', 'busy'];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
 
 /** Messages for each transport. */
@@ -35,7 +36,10 @@ const wakes = 50;
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'send,round,noop,idle,verify,wake,start,memory,maintain,growth,crowd,busy' },
+    only: {
+      type: 'string',
+      default: 'send,round,noop,idle,verify,wake,start,journal,memory,maintain,growth,crowd,busy',
+    },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
     live: { type: 'string', default: '10000' },
@@ -88,6 +92,10 @@ async function run(): Promise<void> {
     if (names.includes('start')) {
       progress('measuring what it takes to start');
       process.stdout.write(`\n${startTable(await measureStart(root, Number(values.runs)))}\n`);
+    }
+    if (names.includes('journal')) {
+      progress('measuring what a command costs after many messages');
+      process.stdout.write(`\n${journalTable(await measureJournal(root, [1_000, 10_000, 50_000], 5))}\n`);
     }
     if (names.includes('memory')) {
       progress('measuring the memory of a resident server');

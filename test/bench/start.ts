@@ -1,18 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLogger } from '@git-mesh/core';
 import { initMesh } from '@git-mesh/sync';
 import { cleanEnvironment, type Environment, launcher } from '../environment.js';
 import { bareRemote } from '../stock-git.js';
+import { costOf } from './command-cost.js';
+import type { Cost } from './command-cost.js';
 import { median } from './measure.js';
 import { cpuOf, ServerProcess } from './server-process.js';
-
-/** Milliseconds of one process: by the clock, and of processor time, user and system. */
-interface Cost {
-  wall: number;
-  cpu: number;
-}
 
 export interface StartCost {
   name: string;
@@ -25,18 +20,6 @@ export interface StartCost {
 const bare = 'node -e 0';
 const commandAim = 1.6;
 const serverAim = 2.5;
-
-/** Bash tells what a child took to the millisecond; Node tells it only of itself. */
-const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" >/dev/null 2>&1 </dev/null';
-
-function costOf(args: readonly string[], options: { env: Environment; cwd: string }): Cost {
-  const timing = execFileSync('bash', ['-c', `{ ${script}; } 2>&1; true`, '-', process.execPath, ...args], {
-    ...options,
-    encoding: 'utf8',
-  });
-  const [wall = NaN, user = NaN, system = NaN] = timing.trim().split(' ').map(Number);
-  return { wall: wall * 1000, cpu: (user + system) * 1000 };
-}
 
 async function serverCost(options: { env: Environment; cwd: string }): Promise<Cost> {
   const server = new ServerProcess(options);

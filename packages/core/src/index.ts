@@ -180,6 +180,7 @@ export type { Branch } from './mesh/branches.js';
 export { commitsBetween, forkPoint, isAncestor, maxCommits, seqOf } from './mesh/ancestry.js';
 export type { Edge } from './mesh/older-history.js';
 export { journalOwnBranch, readableArrivals } from './mesh/arrivals.js';
+export { settleJournal } from './mesh/settle-journal.js';
 export { charterConflicts } from './mesh/charter-conflicts.js';
 export { founderKey, readCharter } from './mesh/charter.js';
 export { maxLaterCommits, readFounding } from './mesh/read-founding.js';

@@ -1,4 +1,4 @@
-import { MeshError, admitInvited, housekeeping } from '@git-mesh/core';
+import { MeshError, admitInvited, housekeeping, settleJournal } from '@git-mesh/core';
 import { acceptAdmitted } from './accept-admitted.js';
 import { exchangeWith, lacksOwnTip } from './exchange.js';
 import type { ExchangeDependencies, RoundOptions } from './exchange.js';
@@ -16,6 +16,7 @@ export async function prepare({ mesh, onJournaled }: ExchangeDependencies): Prom
   await housekeeping(mesh);
   await admitInvited(mesh);
   await takeInAdmitted({ mesh, onJournaled });
+  await settleJournal(mesh);
 }
 
 /** Branches of machines that count by now, and numbers for what is in them. No network. */

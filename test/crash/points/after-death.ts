@@ -25,7 +25,7 @@ export async function promised(world: World, left: readonly string[] = []): Prom
   return world.on(world.studio, async (mesh) => {
     const call = newCall(mesh);
     const { ctx } = await shifted(world.studio, 0);
-    const { messages, highest } = await ctx.store.journal.view();
+    const { messages, highest } = await ctx.store.journal.whole();
     const { agents } = await mesh.api.agents({}, call);
     const marks = (list: readonly { payload: Readonly<Record<string, unknown>> }[]): string[] =>
       list.map(({ payload }) => String(payload['mark']));

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { MeshError } from '@git-mesh/core';
+import { MeshError, isUlid, settleJournal } from '@git-mesh/core';
 import type { ErrorName } from '@git-mesh/core';
 import { addRemote, initMesh, joinMesh, removeRemote } from '@git-mesh/sync';
 import { stockGit } from '../../stock-git.js';
@@ -114,6 +114,20 @@ async function hasNews(world: World): Promise<boolean> {
   return news.length === 2;
 }
 
+/** As many lines of the journal as are worth a snapshot, about messages that are gone. */
+async function longJournal(world: World): Promise<void> {
+  const { ctx } = await shifted(world.studio, 0);
+  await ctx.store.withLock(async () => {
+    const { highest, messages } = await ctx.store.journal.view();
+    const like = messages.find(({ sender }) => sender === 'lab');
+    if (like === undefined) throw new Error('lab has sent nothing');
+    const ids = Array.from({ length: 400 }, (_, i) => `01J${String(i).padStart(23, '0')}`).filter(isUlid);
+    const path = 'messages/studio/2024-01-01/0000/gone.yaml';
+    const entries = ids.map((id, i) => ({ ...like, n: highest + 1 + i, id, path }));
+    await ctx.store.journal.append(entries, { durable: true });
+  });
+}
+
 export const operations: Readonly<Record<string, Operation>> = {
   'check-in': {
     ...checkin('newcomer'),
@@ -187,6 +201,16 @@ export const operations: Readonly<Record<string, Operation>> = {
     run: (world) => world.sync(world.studio),
     isDone: hasNews,
     renumbers: true,
+  },
+  'journal settled': {
+    prepare: longJournal,
+    run: async (world) => settleJournal((await shifted(world.studio, 0)).ctx),
+    isDone: async (world) => {
+      const { ctx } = await shifted(world.studio, 0);
+      const [view, whole] = [await ctx.store.journal.view(), await ctx.store.journal.whole()];
+      if (whole.messages.length !== whole.total) throw new Error('a message is gone from the journal');
+      return view.messages.length < whole.messages.length;
+    },
   },
   push: {
     prepare: async (world) => {

@@ -16,6 +16,7 @@ import { noteActivity } from './activity.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries, isAddressed } from './inbox-entries.js';
+import { OldMessages } from './recall.js';
 import { liveSession, requireSession } from './sessions.js';
 import { inTips } from './standing-messages.js';
 import { commitChange, eventOf, locked } from './write.js';
@@ -75,8 +76,9 @@ async function sort(ctx: MeshContext, wanted: AckInput, journal: JournalView): P
   }
   const acked = await ackedHere(ctx, key);
   const sorted: Sorted = { fresh: [], already: [], unknown: [] };
+  const old = new OldMessages(ctx.store, journal);
   for (const reference of wanted.message_ids) {
-    const entry = typeof reference === 'number' ? journal.byNumber(reference) : journal.byId(reference);
+    const entry = await old.find(undefined, reference);
     if (entry === undefined || !isAddressed(entry, ctx.branches.own, key)) sorted.unknown.push(reference);
     else if (await acked(entry)) sorted.already.push(entry.n);
     else if (!sorted.fresh.includes(entry)) sorted.fresh.push(entry);

@@ -14,6 +14,7 @@ import { Branches, maxRecordBytes } from './branches.js';
 import type { Branch } from './branches.js';
 import { withEntries } from './journal-overlay.js';
 import { receiptFor } from './own-receipts.js';
+import { OldMessages } from './recall.js';
 import { believedAcks, receiptIsOurs } from './statements.js';
 
 /** A change at a path of a branch, from the journal's cursor to its tip. */
@@ -43,13 +44,14 @@ export async function arrivalsOf(
   const at = toIso(now);
   const additions = (prefix: string): AsyncGenerator<Addition> => added(store, before, branch.tree, prefix);
   const entries: JournalEntry[] = [];
+  const old = new OldMessages(store, view);
 
   const messages = new Map<Ulid, Omit<MessageEntry, 'n'>>();
   const folders = branch.handle === own ? ['messages/'] : [`messages/${own}/`, 'messages/_all/'];
   for (const folder of folders) {
     for await (const addition of additions(folder)) {
       const record = await readMessage(store, branch, addition);
-      if (record === null || view.byIdFrom(branch.handle, record.id) !== undefined) continue;
+      if (record === null || (await old.find(branch.handle, record.id)) !== undefined) continue;
       // One ULID at two paths is one message, the first of them.
       if (!messages.has(record.id)) messages.set(record.id, messageEntry(record, addition, { seq: branch.seq, at }));
     }
@@ -61,7 +63,7 @@ export async function arrivalsOf(
   // An agent here may have acknowledged what was sent here in the very same batch.
   const seen = withEntries(view, entries);
   for await (const addition of additions(`acks/${own}/`)) {
-    entries.push(...(await readAcks(store, branch, addition, seen)));
+    entries.push(...(await readAcks(store, branch, addition, { seen, old })));
   }
   if (branch.handle !== own) {
     for await (const addition of additions(receiptPath(own))) {
@@ -192,16 +194,19 @@ async function readAcks(
   store: Store,
   branch: Branch,
   { path, blob }: Addition,
-  view: JournalView,
+  { seen, old }: { seen: JournalView; old: OldMessages },
 ): Promise<JournalEntry[]> {
   const place = parsePath(path);
   if (place?.kind !== 'ack') return [];
   const record = await tryDecode(() => read(store, blob), decodeAck);
   if (record?.id !== place.id) return [];
+  const own = store.config.handle;
+  // Of what is left out of the view, so are its acknowledgements.
+  const view = seen.byIdFrom(own, record.id) === undefined ? await old.viewFor(own, record.id) : seen;
   const known = new Set(
     view.acked.filter((ack) => ack.id === record.id && ack.machine === branch.handle).map((ack) => agentKey(ack.agent)),
   );
-  return believedAcks(view, { own: store.config.handle, machine: branch.handle, record })
+  return believedAcks(view, { own, machine: branch.handle, record })
     .filter((ack) => !known.has(agentKey(ack.agent)))
     .map((ack) => ({ kind: 'acked', id: record.id, machine: branch.handle, agent: ack.agent, at: ack.at }));
 }

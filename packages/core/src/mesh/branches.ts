@@ -240,7 +240,7 @@ export class Branches {
       machine: await this.#machine(commit.tree),
     };
     this.#byTip.set(tip, branch);
-    if (this.#byTip.size > 2_000) this.#byTip.delete(this.#byTip.keys().next().value ?? tip);
+    if (this.#byTip.size > 500) this.#byTip.delete(this.#byTip.keys().next().value ?? tip);
     return branch;
   }
 

@@ -1,10 +1,11 @@
 import type { Handle, Ulid } from '../domain/ids.js';
 import type { MessageRecord } from '../domain/records.js';
-import type { JournalView, MessageEntry } from '../store/ports.js';
+import type { MessageEntry } from '../store/ports.js';
 import type { MeshContext } from './context.js';
 import { messageInHistory } from './message-in-history.js';
 import type { Walked } from './newest-first.js';
 import { presenceInHistory } from './presence-in-history.js';
+import type { OldMessages } from './recall.js';
 
 /**
  * Whether a commit concerns a repository: one of the messages that it speaks of names it, or the session of the agent that
@@ -12,13 +13,13 @@ import { presenceInHistory } from './presence-in-history.js';
  */
 export async function concernsRepo(
   ctx: MeshContext,
-  journal: JournalView,
+  known: OldMessages,
   { commit, repo }: { commit: Walked; repo: string },
 ): Promise<boolean> {
   const { handle, said } = commit;
   if (said === null) return false;
   for (const id of said.messages) {
-    const entry = messageOf(journal, { said, handle }, id);
+    const entry = await messageOf(known, { said, handle }, id);
     const named = entry === undefined ? repoOf(await messageInHistory(ctx, commit, id)) : entry.repo;
     if (named === repo) return true;
   }
@@ -28,11 +29,11 @@ export async function concernsRepo(
 
 /** What this machine's journal has of a message that a commit of `handle` speaks of. */
 export function messageOf(
-  journal: JournalView,
+  known: OldMessages,
   { said, handle }: { said: NonNullable<Walked['said']>; handle: Handle },
   id: Ulid,
-): MessageEntry | undefined {
-  return said.event === 'ack' ? journal.byId(id) : journal.byIdFrom(handle, id);
+): Promise<MessageEntry | undefined> {
+  return known.find(said.event === 'ack' ? undefined : handle, id);
 }
 
 export function repoOf(record: MessageRecord | null): string | null {

@@ -31,10 +31,10 @@ export async function examineCharter({ store }: MeshContext): Promise<Problem[]>
 /** Lines of the arrival journal that cannot be read, an end that is cut off among them. */
 export async function examineJournal(ctx: MeshContext): Promise<Problem[]> {
   const { journal } = ctx.store;
-  let damage = await journal.damage();
+  let damage = await journal.damage({ whole: true });
   if (damage.some(({ torn }) => torn === true)) {
     await sleep(tornAfterMs);
-    damage = await journal.damage();
+    damage = await journal.damage({ whole: true });
   }
   return damage.map(({ line, reason, torn }) => ({
     kind: 'journal_damaged',

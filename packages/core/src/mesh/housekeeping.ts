@@ -95,7 +95,7 @@ async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<L
 async function dueMessages(ctx: MeshContext, { branch, journal }: Locked): Promise<DueMessage<MessageEntry>[]> {
   const now = ctx.clock.now();
   // Where the clock was set back since something was journaled, the end of it depends on the time of the look.
-  const key = [branch.tip, journal.messages.length, journal.acked.length, Math.floor(now / hourMs)].join();
+  const key = [branch.tip, journal.lines, Math.floor(now / hourMs)].join();
   const first = await ctx.branches.nextDue.get(key, async () =>
     firstMessageDue({ own: await ownMessagesInTip(ctx, branch, journal), journal, now }),
   );

@@ -74,7 +74,9 @@ export async function staleAcks(ctx: MeshContext, branch: Branch, journal: Journ
       const path = `acks/${sender.handle}/${name}`;
       const place = parsePath(path);
       if (place?.kind !== 'ack') continue;
-      if (journal.byIdFrom(sender.handle, place.id) !== undefined) stale.push(path);
+      const wasHere =
+        journal.byIdFrom(sender.handle, place.id) !== undefined || journal.mayLack(place.id, sender.handle);
+      if (wasHere) stale.push(path);
     }
   }
   return stale;

@@ -7,11 +7,12 @@ import { arrivedAt, believedExpiry, believedSentAt } from '../domain/message-lif
 import { decodeMessage } from '../domain/message-record.js';
 import type { InboxMessage, InboxResult, Verified } from '../domain/results.js';
 import { MeshError } from '../errors.js';
-import type { JournalView, MessageEntry } from '../store/ports.js';
+import type { MessageEntry } from '../store/ports.js';
 import { maxRecordBytes } from './branches.js';
 import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries } from './inbox-entries.js';
+import { recalling } from './recall.js';
 import { requireSession } from './sessions.js';
 import { steadyNow } from './steady-now.js';
 
@@ -29,7 +30,7 @@ export async function inbox(ctx: MeshContext, input: unknown, call: CallOptions)
   const branch = await ctx.branches.ownBranch();
   const { record, key } = await requireSession(ctx, branch, wanted.agent_id);
   await noteActivityAlone(ctx, call, wanted.agent_id);
-  const after = numberOf(await ctx.store.journal.view(), wanted.after);
+  const after = await numberOf(ctx, wanted.after);
   const page = await pageOrWait(ctx, wanted, after, call);
   const result: InboxResult = {
     agent_id: record.agent,
@@ -78,9 +79,9 @@ export function isOwnBroadcast(ctx: MeshContext, entry: MessageEntry, key: Agent
 }
 
 /** A page goes on after a message's number, or after the message of a ULID where that is here. */
-function numberOf(journal: JournalView, after: Ulid | number | undefined): number {
+async function numberOf({ store }: MeshContext, after: Ulid | number | undefined): Promise<number> {
   if (after === undefined || typeof after === 'number') return after ?? 0;
-  const entry = journal.byId(after);
+  const entry = (await recalling(store, await store.journal.view(), after)).byId(after);
   if (entry !== undefined) return entry.n;
   throw new MeshError(
     'unknown_message',

@@ -9,6 +9,8 @@ export function withEntries(view: JournalView, entries: readonly JournalEntry[])
   const bySender = new Map(messages.map((entry) => [`${entry.sender} ${entry.id}`, entry]));
   return {
     highest: messages.reduce((highest, { n }) => Math.max(highest, n), view.highest),
+    lines: view.lines + entries.length,
+    total: view.total + messages.length,
     messages: [...view.messages, ...messages],
     pushed: view.pushed,
     receipts: view.receipts,
@@ -17,6 +19,8 @@ export function withEntries(view: JournalView, entries: readonly JournalEntry[])
     byId: (id) => view.byId(id) ?? messages.find((entry) => entry.id === id),
     byIdFrom: (sender, id) => bySender.get(`${sender} ${id}`) ?? view.byIdFrom(sender, id),
     cursor: (sender) => moved(sender).at(-1) ?? view.cursor(sender),
+    mayLack: (reference, sender) => view.mayLack(reference, sender),
+    lastLeftOut: (own, agent) => view.lastLeftOut(own, agent),
     tips: (sender) => [...view.tips(sender), ...moved(sender)],
   };
 }

@@ -15,6 +15,7 @@ import { MessageReaders } from './message-readers.js';
 import { newestFirst } from './newest-first.js';
 import type { WalkOptions, Walked } from './newest-first.js';
 import { presenceInHistory } from './presence-in-history.js';
+import { OldMessages } from './recall.js';
 
 /** Every machine's commits as one log, newest first by commit time, each branch in its own order. */
 export async function* log(ctx: MeshContext, input: unknown, options: WalkOptions = {}): AsyncGenerator<EventLine> {
@@ -96,7 +97,7 @@ async function* walked(
   onCommit?: (commit: Walked) => void,
 ): AsyncGenerator<Matching> {
   const message = wanted.message === undefined ? undefined : await messageId(ctx, wanted.message);
-  const journal = await ctx.store.journal.view();
+  const known = new OldMessages(ctx.store, await ctx.store.journal.view());
   const machine = onCommit === undefined ? wanted.machine : undefined;
   for await (const commit of newestFirst(ctx, { machine, since: wanted.since }, options)) {
     onCommit?.(commit);
@@ -107,11 +108,11 @@ async function* walked(
     if (wanted.until !== undefined && at > wanted.until) continue;
     if (message !== undefined && said?.messages.includes(message) !== true) continue;
     const id = message ?? said?.messages[0];
-    const entry = said === null || id === undefined ? undefined : messageOf(journal, { said, handle }, id);
+    const entry = said === null || id === undefined ? undefined : await messageOf(known, { said, handle }, id);
     const line = { ...eventLine(commit), ...(id === undefined ? {} : { id }) };
     if (entry !== undefined) line.message_id = entry.n;
     if (!matches(line, wanted)) continue;
-    if (wanted.repo !== undefined && !(await concernsRepo(ctx, journal, { commit, repo: wanted.repo }))) continue;
+    if (wanted.repo !== undefined && !(await concernsRepo(ctx, known, { commit, repo: wanted.repo }))) continue;
     yield { line, commit, entry };
   }
 }

@@ -53,7 +53,7 @@ export async function commitReceipts(ctx: MeshContext, senders: readonly Receive
 export async function stateMissingReceipts(ctx: MeshContext): Promise<void> {
   const branch = await ctx.branches.ownBranch();
   const journal = await ctx.store.journal.view();
-  const key = [branch.tip, journal.messages.length, journal.messages.at(-1)?.n].join();
+  const key = [branch.tip, journal.lines].join();
   await commitReceipts(ctx, await ctx.branches.unstated.get(key, () => missingReceipts(ctx, branch, journal)));
 }
 

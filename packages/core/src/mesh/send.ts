@@ -22,6 +22,7 @@ import { aliveAgents } from './agents.js';
 import type { MeshContext } from './context.js';
 import { clearsNothing } from './freeze-clear.js';
 import { leftAt } from './left.js';
+import { recalling } from './recall.js';
 import { liveSession } from './sessions.js';
 import { withdrawnHere } from './withdrawn.js';
 import { cutOf } from './standing.js';
@@ -49,7 +50,7 @@ export async function send(ctx: MeshContext, queue: SendQueue, input: unknown, c
   // A round may go on meanwhile: as far as is known.
   const refused = refusalWarning(await ctx.syncer.summary());
   return queue.run(async (state) => {
-    const inReplyTo = resolveReference(state.journal, wanted.in_reply_to);
+    const inReplyTo = await resolveReference(ctx, state, wanted.in_reply_to);
     const sender = await sendingAgent(ctx, state, from);
     const earlier = wanted.key === undefined ? undefined : await findByKey(ctx, state, wanted.key, sender.agent);
     if (earlier !== undefined) {
@@ -206,9 +207,13 @@ function lastOwnUlid(journal: JournalView, own: Handle): Ulid | null {
 }
 
 /** @throws MeshError `unknown_message` for a number that this machine never gave. A ULID may name what is not here. */
-function resolveReference(journal: JournalView, reference: Ulid | number | undefined): Ulid | null {
+async function resolveReference(
+  { store }: MeshContext,
+  { journal }: Locked,
+  reference: Ulid | number | undefined,
+): Promise<Ulid | null> {
   if (typeof reference !== 'number') return reference ?? null;
-  const entry = journal.byNumber(reference);
+  const entry = (await recalling(store, journal, reference)).byNumber(reference);
   if (entry !== undefined) return entry.id;
   throw new MeshError(
     'unknown_message',

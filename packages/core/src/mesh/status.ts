@@ -33,7 +33,7 @@ export async function status(ctx: MeshContext, facts: SyncFacts): Promise<Status
     worker: facts.worker,
     remotes: facts.remotes,
     agents: { alive, known },
-    journal: { highest: view.highest, entries: view.messages.length },
+    journal: { highest: view.highest, entries: view.total },
     ...(await partialHistory(ctx)),
     problems: [...facts.problems, ...found],
   };

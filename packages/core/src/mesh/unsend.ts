@@ -7,6 +7,7 @@ import type { UnsendResult } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
 import type { MeshContext } from './context.js';
+import { recalling } from './recall.js';
 import { withdrawnHere } from './withdrawn.js';
 import { commitChange, eventOf, locked } from './write.js';
 
@@ -20,9 +21,10 @@ import { commitChange, eventOf, locked } from './write.js';
 export async function unsend(ctx: MeshContext, input: unknown): Promise<UnsendResult> {
   const { id } = parseMessageInput('unsend', input);
   return locked(ctx, async (state) => {
-    const entry = ownMessage(ctx, state.journal, id);
-    const withdrawn = await withdrawnHere(ctx, state.branch, state.journal);
-    const reason = whyNot(ctx, { entry, journal: state.journal, isWithdrawn: withdrawn(entry) });
+    const journal = await recalling(ctx.store, state.journal, id);
+    const entry = ownMessage(ctx, journal, id);
+    const withdrawn = await withdrawnHere(ctx, state.branch, journal);
+    const reason = whyNot(ctx, { entry, journal, isWithdrawn: withdrawn(entry) });
     if (reason !== null) {
       throw new MeshError('conflict', `Message ${entry.n} is not withdrawn: ${reason}`, {
         data: { message_id: entry.n, id: entry.id },

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { MeshError } from '../errors.js';
 import { readIfThere, writeAtomic } from './durable-fs.js';
 import type { Fs } from './fs.js';
-import { isErrno } from './fs.js';
+import { isRefusal } from './journal-snapshot.js';
 import type { Shape } from './shape.js';
 import { oneOf, parseJson, shaped, text, whole } from './shape.js';
 
@@ -63,12 +62,6 @@ export class CheckedJournal {
       return null;
     }
   }
-}
-
-/** A disk that refuses a file that is only a cache fails nobody, who may be about to read and no more. */
-function isRefusal(error: unknown): boolean {
-  if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EISDIR')) return true;
-  return error instanceof MeshError && ['disk_full', 'read_only', 'store_unusable'].includes(error.errorName);
 }
 
 const hash = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

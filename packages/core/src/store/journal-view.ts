@@ -1,12 +1,30 @@
-import type { Handle, IsoTime, Ulid } from '../domain/ids.js';
+import type { AgentKey, Handle, IsoTime, Ulid } from '../domain/ids.js';
+import { nothingLeftOut } from './journal-left-out.js';
+import type { LeftOut } from './journal-left-out.js';
 import type { JournalLine } from './journal-line.js';
 import type { JournalEntry, JournaledTip, JournalView, MessageEntry } from './ports.js';
 
 type Entries<K extends JournalEntry['kind']> = Extract<JournalEntry, { kind: K }>[];
 
+/** A tip with its sender; what was timed by this machine's clock stands in one list. */
+export type TimedTip = JournaledTip & { kind: 'cursor'; sender: Handle };
+
+/** What a view begins with that was made of a part of the journal. */
+export interface ViewBase {
+  highest: number;
+  lines: number;
+  total: number;
+  leftOut: LeftOut;
+}
+
+const empty: ViewBase = { highest: 0, lines: 0, total: 0, leftOut: nothingLeftOut };
+
 /** The journal in memory; it grows as lines are added. */
 export class LiveJournalView implements JournalView {
-  highest = 0;
+  highest: number;
+  lines: number;
+  total: number;
+  readonly leftOut: LeftOut;
   readonly messages: MessageEntry[] = [];
   readonly pushed: Entries<'pushed'> = [];
   readonly receipts: Entries<'receipt'> = [];
@@ -16,15 +34,28 @@ export class LiveJournalView implements JournalView {
   readonly #bySender = new Map<Handle, Map<Ulid, MessageEntry>>();
   readonly #tips = new Map<Handle, JournaledTip[]>();
   /** What was timed by this machine's clock, in the order of the file. */
-  readonly #timed: (MessageEntry | JournaledTip)[] = [];
+  readonly #timed: (MessageEntry | TimedTip)[] = [];
+
+  constructor(base: ViewBase = empty) {
+    this.highest = base.highest;
+    this.lines = base.lines;
+    this.total = base.total;
+    this.leftOut = base.leftOut;
+  }
+
+  get timed(): readonly (MessageEntry | TimedTip)[] {
+    return this.#timed;
+  }
 
   /** The reason why a line cannot be taken in, which then changes nothing; null when it was. */
   add(line: JournalLine): string | null {
+    this.lines += 1;
     switch (line.kind) {
       case 'message':
         return this.#addMessage(line);
       case 'cursor':
-        this.#addTip(line);
+        this.#limitEarlier(line.at);
+        this.#addTip({ kind: line.kind, sender: line.sender, commit: line.commit, seq: line.seq, at: line.at });
         return null;
       case 'pushed':
         this.pushed.push(line);
@@ -44,6 +75,26 @@ export class LiveJournalView implements JournalView {
     }
   }
 
+  /** Takes in what another view held, in its order, as it stood there. */
+  restore(line: RestoredLine): void {
+    switch (line.kind) {
+      case 'message':
+        this.#keep(line);
+        return;
+      case 'cursor':
+        this.#addTip(line);
+        return;
+      case 'pushed':
+        this.pushed.push(line);
+        return;
+      case 'receipt':
+        this.receipts.push(line);
+        return;
+      case 'acked':
+        this.acked.push(line);
+    }
+  }
+
   byNumber(n: number): MessageEntry | undefined {
     return this.#byNumber.get(n);
   }
@@ -56,6 +107,17 @@ export class LiveJournalView implements JournalView {
     return this.#bySender.get(sender)?.get(id);
   }
 
+  mayLack(reference: number | Ulid, sender?: Handle): boolean {
+    if (typeof reference === 'number') return reference <= this.leftOut.highest;
+    const { ids } = this.leftOut;
+    const last = sender === undefined ? [...ids.values()].reduce((a, b) => (a < b ? b : a), '') : ids.get(sender);
+    return last !== undefined && reference <= last;
+  }
+
+  lastLeftOut(own: Handle, agent: AgentKey | null): Ulid | undefined {
+    return agent === null ? this.leftOut.ids.get(own) : this.leftOut.agents.get(agent);
+  }
+
   cursor(sender: Handle): JournaledTip | undefined {
     return this.#tips.get(sender)?.at(-1);
   }
@@ -64,11 +126,9 @@ export class LiveJournalView implements JournalView {
     return this.#tips.get(sender) ?? [];
   }
 
-  #addTip({ sender, commit, seq, at }: Entries<'cursor'>[number]): void {
-    this.#limitEarlier(at);
-    const tip: JournaledTip = { commit, seq, at };
-    const known = this.#tips.get(sender);
-    if (known === undefined) this.#tips.set(sender, [tip]);
+  #addTip(tip: TimedTip): void {
+    const known = this.#tips.get(tip.sender);
+    if (known === undefined) this.#tips.set(tip.sender, [tip]);
     else known.push(tip);
     this.#timed.push(tip);
   }
@@ -88,23 +148,34 @@ export class LiveJournalView implements JournalView {
   #moveMessage({ id, seq }: Entries<'moved'>[number]): string | null {
     // Only own messages move: their sender is the one whose commits are made here.
     const message = this.#byId.get(id);
-    if (message === undefined) return `message ${id} was never there`;
+    if (message === undefined) return this.mayLack(id) ? null : `message ${id} was never there`;
     message.seq = seq;
     return null;
   }
 
   #addMessage(line: MessageEntry): string | null {
-    const ofSender = this.#bySender.get(line.sender) ?? new Map<Ulid, MessageEntry>();
     if (this.#byNumber.has(line.n)) return `message number ${line.n} was given before`;
-    if (ofSender.has(line.id)) return `message ${line.id} of ${line.sender} is there before`;
+    if (this.byIdFrom(line.sender, line.id) !== undefined) {
+      return `message ${line.id} of ${line.sender} is there before`;
+    }
     this.highest = Math.max(this.highest, line.n);
+    this.total += 1;
     this.#limitEarlier(line.at);
+    this.#keep(line);
+    return null;
+  }
+
+  #keep(line: MessageEntry): void {
+    const ofSender = this.#bySender.get(line.sender) ?? new Map<Ulid, MessageEntry>();
     this.#timed.push(line);
     this.messages.push(line);
     this.#byNumber.set(line.n, line);
     ofSender.set(line.id, line);
     if (ofSender.size === 1) this.#bySender.set(line.sender, ofSender);
     if (!this.#byId.has(line.id)) this.#byId.set(line.id, line);
-    return null;
   }
 }
+
+/** A line of a snapshot. */
+export type RestoredLine =
+  MessageEntry | TimedTip | Extract<JournalEntry, { kind: 'pushed' } | { kind: 'receipt' } | { kind: 'acked' }>;

@@ -66,7 +66,7 @@ describe('the journal', () => {
     const view = await other().view();
     expect(view.messages).toEqual([message(1), message(2)]);
     expect([view.pushed, view.receipts, view.acked]).toEqual([[rest[1]], [rest[2]], [rest[3]]]);
-    expect(view.cursor('laptop' as Handle)).toEqual({ commit: commitId, seq: 7, at });
+    expect(view.cursor('laptop' as Handle)).toMatchObject({ commit: commitId, seq: 7, at });
     expect(view.byNumber(2)).toEqual(message(2));
     expect(view.highest).toBe(2);
     expect(await journal.damage()).toEqual([]);

@@ -10,9 +10,9 @@ import { GitEngine } from './git-engine.js';
 import { gatherLoose } from './loose-gather.js';
 import { LooseObjects } from './loose-objects.js';
 import { LostObjects } from './lost-objects.js';
+import { makePack } from './make-pack.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
-import { makeDelta } from './pack-delta.js';
 import { consolidatePacks, joinAllPacks, packsToJoin } from './pack-consolidate.js';
 import type { KnownClasses } from './pack-consolidate.js';
 import { PackIndexes } from './pack-index.js';
@@ -22,8 +22,8 @@ import type { PackLimits } from './pack-read.js';
 import { PackedObjects } from './packed-objects.js';
 import { requireComplete, unpack } from './pack-unpack.js';
 import { publishPack } from './pack-publish.js';
-import { encodePack, packFiles } from './pack-write.js';
-import type { PackFiles, PackPart } from './pack-write.js';
+import { packFiles } from './pack-write.js';
+import type { PackFiles } from './pack-write.js';
 import type { MaintainBounds, Objects, StagedObject, WrittenObject } from './ports.js';
 import { ShallowFile } from './shallow-file.js';
 
@@ -37,11 +37,15 @@ const maxInflatedBytes = 8 * 1024 * 1024 * 1024;
 const maxReadBytes = 64 * 1024 * 1024;
 /** An acknowledgement of a thousand messages has 50,000 characters. */
 const maxCommitBytes = 1024 * 1024;
-const maxCachedBytes = 16 * 1024 * 1024;
-const maxKnown = 50_000;
+/** What they hold weighs as much again where garbage has not been collected yet. */
+const maxCachedBytes = { raw: 6 * 1024 * 1024, commits: 6 * 1024 * 1024, trees: 12 * 1024 * 1024 };
+/** Of an object as its bytes: larger are only trees, which are kept as what they say. */
+const maxRawBytes = 64 * 1024;
+const maxKnown = 20_000;
+/** So many packs of ours are noted before the folder is asked which of them are there still: others may have joined them. */
+const packsBetweenLooks = 64;
+const maxPackClasses = 10_000;
 const readTries = 4;
-/** Deltas of deltas that a reader has to go through: git's own are as deep. */
-const maxDeltaDepth = 40;
 
 /** {@link Objects} in a bare repository's `objects` folder. */
 export class StoreObjects implements Objects {
@@ -53,14 +57,15 @@ export class StoreObjects implements Objects {
   readonly #packFolder: string;
   readonly #quarantine: string;
   readonly #shallow: ShallowFile;
-  readonly #raw = new BoundedCache<Oid, GitObject>(maxCachedBytes);
-  readonly #commits = new BoundedCache<Oid, CommitObject>(maxCachedBytes);
-  readonly #trees = new BoundedCache<Oid, readonly TreeEntry[]>(maxCachedBytes);
+  readonly #raw = new BoundedCache<Oid, GitObject>(maxCachedBytes.raw);
+  readonly #commits = new BoundedCache<Oid, CommitObject>(maxCachedBytes.commits);
+  readonly #trees = new BoundedCache<Oid, readonly TreeEntry[]>(maxCachedBytes.trees);
   /** Objects that were seen here, for the check of a fetched pack. Not for writing: a prune may have taken them. */
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
 
   readonly #staged = new Map<Oid, GitObject>();
   readonly #packClasses: KnownClasses = new Map();
+  #addedPacks = 0;
   readonly lost: LostObjects;
 
   constructor(fs: Fs, gitdir: string) {
@@ -129,25 +134,7 @@ export class StoreObjects implements Objects {
   }
 
   async pack(oids: readonly Oid[], bases: ReadonlyMap<Oid, Oid> = new Map()): Promise<Uint8Array> {
-    const parts: PackPart[] = [];
-    const depths = new Map<Oid, number>();
-    for (const oid of new Set(oids)) {
-      const object = await this.read(oid);
-      const base = bases.get(oid);
-      const depth = base === undefined ? undefined : depths.get(base);
-      // Only on what stands before it in this pack, so that deltas can go round in no circle.
-      if (base !== undefined && depth !== undefined && depth < maxDeltaDepth) {
-        const delta = makeDelta((await this.read(base)).data, object.data);
-        if (2 * delta.length < object.data.length) {
-          depths.set(oid, depth + 1);
-          parts.push({ base, delta });
-          continue;
-        }
-      }
-      depths.set(oid, 0);
-      parts.push(object);
-    }
-    return encodePack(parts);
+    return makePack((oid) => this.read(oid), oids, bases);
   }
 
   async installPack(pack: Uint8Array, limits: PackLimits): Promise<void> {
@@ -200,7 +187,7 @@ export class StoreObjects implements Objects {
   }
 
   async consolidate(): Promise<void> {
-    this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses));
+    await this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses));
   }
 
   async maintain({ whole, ...bounds }: MaintainBounds): Promise<boolean> {
@@ -208,14 +195,22 @@ export class StoreObjects implements Objects {
     const more = await gatherLoose({ ...places, loose: this.#loose, packs: this.#packs, packed: this.#packed }, bounds);
     const join = whole ? joinAllPacks : consolidatePacks;
     const made = await join(this.#fs, this.#packFolder, this.#packClasses);
-    this.#took(made);
+    await this.#took(made);
     return more || made !== null;
   }
 
-  #took(made: PackFiles | null): void {
+  /** The indexes of the packs that were joined go with them: who finds all that it asks for would keep them for ever. */
+  async #took(made: PackFiles | null): Promise<void> {
     if (made === null) return;
     this.#packs.add(made.name, made.index);
     this.#packed.dropCache();
+    await this.#forgetGonePacks();
+  }
+
+  async #forgetGonePacks(): Promise<void> {
+    this.#addedPacks = 0;
+    if (this.#packClasses.size > maxPackClasses) this.#packClasses.clear();
+    await this.#packs.refresh();
   }
 
   /** What is there already is written again: a look into every pack costs more, and a damaged copy is none. */
@@ -227,8 +222,14 @@ export class StoreObjects implements Objects {
     this.#packs.add(files.name, files.index);
     for (const { oid, type, data } of unique) {
       this.#known.set(oid, true, 1);
-      this.#raw.set(oid, { type, data }, data.length + 100);
+      this.#keepRaw(oid, { type, data });
     }
+    this.#addedPacks += 1;
+    if (this.#addedPacks >= packsBetweenLooks) await this.#forgetGonePacks();
+  }
+
+  #keepRaw(oid: Oid, object: GitObject): void {
+    if (object.data.length <= maxRawBytes) this.#raw.set(oid, object, object.data.length + 100);
   }
 
   async #read(oid: Oid, maxBytes: number): Promise<GitObject> {
@@ -244,7 +245,7 @@ export class StoreObjects implements Objects {
         data: { oid, limit: maxBytes },
       });
     }
-    if (cached === undefined) this.#raw.set(oid, found, found.data.length + 100);
+    if (cached === undefined) this.#keepRaw(oid, found);
     return found;
   }
 

@@ -161,11 +161,16 @@ export interface JournaledTip {
 }
 
 /**
- * The journal's state in memory. Every list is in the order of the file.
+ * The journal's state in memory. Every list is in the order of the file. What is done with may be left out of it (see
+ * {@link Journal.settle}): whoever looks for an old message asks {@link JournalView.mayLack}.
  */
 export interface JournalView {
   /** The highest message number ever given out (0 for none); never goes down. */
   readonly highest: number;
+  /** How many lines were ever journaled: changes with each one. */
+  readonly lines: number;
+  /** How many messages were ever journaled. */
+  readonly total: number;
   readonly messages: readonly MessageEntry[];
   readonly pushed: readonly Extract<JournalEntry, { kind: 'pushed' }>[];
   readonly receipts: readonly Extract<JournalEntry, { kind: 'receipt' }>[];
@@ -175,8 +180,21 @@ export interface JournalView {
   byId(id: Ulid): MessageEntry | undefined;
   byIdFrom(sender: Handle, id: Ulid): MessageEntry | undefined;
   cursor(sender: Handle): JournaledTip | undefined;
-  /** All tips of a sender's branch that were journaled, oldest first; the last one is its cursor. */
+  /** Tips of a sender's branch that were journaled, oldest first; the last one is its cursor. */
   tips(sender: Handle): readonly JournaledTip[];
+  /** True where a message that is not found here may be one that is left out: {@link Journal.whole} has it then. */
+  mayLack(reference: number | Ulid, sender?: Handle): boolean;
+  /** The newest message from this agent of machine `own` (null: from anyone there) that is left out. */
+  lastLeftOut(own: Handle, agent: AgentKey | null): Ulid | undefined;
+}
+
+/** What the rules of the mesh still need of the journal; the journal itself keeps what is recent. */
+export interface StillNeeded {
+  own: Handle;
+  now: EpochMillis;
+  message: (entry: MessageEntry) => boolean;
+  /** Own commits that other machines' statements name. */
+  commits: ReadonlySet<Oid>;
 }
 
 /** A line that cannot be read. `torn`: the last one, of which only the beginning is there. */
@@ -195,13 +213,22 @@ export interface JournalDamage {
 export interface Journal {
   /** Brings the view up to date with the file (cheap: only what was appended since is read). */
   view(): Promise<JournalView>;
+  /** The same with nothing left out: reads all of the file where something is, and keeps none of it. */
+  whole(): Promise<JournalView>;
+  /** Whether there is so much that {@link Journal.settle} would be worth its while. Cheap. */
+  isLong(): Promise<boolean>;
+  /**
+   * Leaves what is done with out of the view from now on, in other processes too. The file stays as it is: what is kept
+   * of it goes into one beside it, which whoever reads begins with. Needs no lock; does nothing while lines are damaged.
+   */
+  settle(needed: StillNeeded): Promise<void>;
   /**
    * Appends in one write. Only under the store lock. With `durable: false` the fsync is left to a later append: what may
    * be lost by it must be recoverable from the own branch.
    */
   append(entries: readonly JournalEntry[], options: { durable: boolean }): Promise<JournalView>;
-  /** Lines that could not be read, oldest first. */
-  damage(): Promise<readonly JournalDamage[]>;
+  /** Lines that could not be read, oldest first, among those that a view is made of; with `whole`, of the whole file. */
+  damage(options?: { whole: true }): Promise<readonly JournalDamage[]>;
   /**
    * Writes the file anew without the lines whose bytes were damaged, and without cursors: what the lines named is then
    * found on the branches again, under new numbers. The damaged file is kept beside it. Only under the store lock;
