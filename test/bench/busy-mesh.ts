@@ -63,8 +63,12 @@ export async function measureBusy(
   };
   await measure('agent_inbox, resident', residentAim, () => inbox(studio));
   await measure('agents_list, resident', null, () => studio.mesh.api.agents({}, { connection: studio.connection }));
-  await measure('git mesh inbox', null, () => cli(studio, env, ['inbox', 'agent-0', '--json']));
-  await measure('git mesh agents', null, () => cli(studio, env, ['agents', '--json']));
+  await measure('git mesh inbox', null, () => {
+    cli(studio, env, ['inbox', 'agent-0', '--json']);
+  });
+  await measure('git mesh agents', null, () => {
+    cli(studio, env, ['agents', '--json']);
+  });
   const git = (args: string[]): string => stockGit(args, { cwd: studio.store });
   await measure('git log --grep, for the last 50 messages', null, () =>
     git(['log', '--all', '-n', '50', '--format=%H', '--grep=^Mesh-To: studio']),
