@@ -13,8 +13,10 @@ import { LostObjects } from './lost-objects.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
 import { makeDelta } from './pack-delta.js';
-import { consolidatePacks, joinAllPacks, packsToJoin } from './pack-consolidate.js';
-import type { KnownClasses } from './pack-consolidate.js';
+import type { KnownPacks } from './pack-classes.js';
+import { consolidatePacks, packsToJoin } from './pack-consolidate.js';
+import { densify, replacePacks } from './densify.js';
+import type { Densified } from './densify.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
@@ -60,7 +62,7 @@ export class StoreObjects implements Objects {
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
 
   readonly #staged = new Map<Oid, GitObject>();
-  readonly #packClasses: KnownClasses = new Map();
+  readonly #knownPacks: KnownPacks = new Map();
   readonly lost: LostObjects;
 
   constructor(fs: Fs, gitdir: string) {
@@ -196,20 +198,28 @@ export class StoreObjects implements Objects {
   }
 
   async isScattered(): Promise<boolean> {
-    return (await packsToJoin(this.#fs, this.#packFolder, this.#packClasses)) !== null;
+    return (await packsToJoin(this.#fs, this.#packFolder, this.#knownPacks)) !== null;
   }
 
   async consolidate(): Promise<void> {
-    this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses));
+    this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#knownPacks));
   }
 
-  async maintain({ whole, ...bounds }: MaintainBounds): Promise<boolean> {
+  async maintain(bounds: MaintainBounds): Promise<boolean> {
     const places = { fs: this.#fs, packFolder: this.#packFolder };
     const more = await gatherLoose({ ...places, loose: this.#loose, packs: this.#packs, packed: this.#packed }, bounds);
-    const join = whole ? joinAllPacks : consolidatePacks;
-    const made = await join(this.#fs, this.#packFolder, this.#packClasses);
+    const made = await consolidatePacks(this.#fs, this.#packFolder, this.#knownPacks);
     this.#took(made);
     return more || made !== null;
+  }
+
+  async densify(bounds: MaintainBounds): Promise<Densified | null> {
+    return densify(this.#fs, this.#packFolder, { known: this.#knownPacks, ...bounds });
+  }
+
+  async replace(densified: Densified): Promise<void> {
+    await replacePacks(this.#fs, this.#packFolder, { densified, known: this.#knownPacks });
+    this.#took(densified.made);
   }
 
   #took(made: PackFiles | null): void {
