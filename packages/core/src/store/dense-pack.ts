@@ -9,6 +9,7 @@ import { DenseWriter, deflatedBest, wholeEntry } from './dense-writer.js';
 import { indexedObjects } from './pack-index.js';
 import { makePackIndex } from './pack-index-write.js';
 import { isBest } from './pack-classes.js';
+import type { Pace } from './pace.js';
 import type { ReadPack } from './pack-sources.js';
 import type { PackFiles } from './pack-write.js';
 
@@ -19,8 +20,6 @@ const maxBasesBytes = 16 * 1024 * 1024;
 /** A larger object becomes no delta. */
 const maxDeltaBytes = 1024 * 1024;
 const maxObjectBytes = 64 * 1024 * 1024;
-/** How long the work may keep everything else in the process from running. */
-const longestRunMs = 10;
 
 /**
  * One pack of all objects of some packs, reachable or not, as small as is cheap: an object that is nearly like another is
@@ -29,18 +28,18 @@ const longestRunMs = 10;
  *
  * Reads and changes nothing on the disk. What it made is read again in full before it is given, so a fault here loses
  * nothing.
- * @throws MeshError `protocol_error` for a pack that does not resolve.
+ * @throws MeshError `protocol_error` for a pack that does not resolve, and what the pace throws.
  */
-export async function densePack(packs: readonly ReadPack[]): Promise<PackFiles> {
+export async function densePack(packs: readonly ReadPack[], pace: Pace): Promise<PackFiles> {
   const sources = new DenseSources(packs);
-  const maker = new Maker(sources);
+  const maker = new Maker(sources, pace);
   const commits: OrderedCommit[] = [];
   for (const key of sources.keys()) {
     const { kind } = sources.find(key);
     if (kind !== 'commit' && kind !== 'delta') continue;
     const commit = orderedCommit(key, await sources.object(key));
     if (commit !== null) commits.push(commit);
-    await maker.breathe();
+    await pace.breathe();
   }
   const ordered = newestFirst(commits);
   for (const { key, by } of ordered) await maker.add(key, [`commit ${by}`]);
@@ -94,9 +93,10 @@ class Maker {
   readonly #writer: DenseWriter;
   /** By what it is the like of: what was added last, and the last that is whole. */
   readonly #near = new BoundedCache<string, { last: Near; whole: Near }>(maxBasesBytes);
-  #turnBegan = performance.now();
+  readonly #pace: Pace;
 
-  constructor(sources: DenseSources) {
+  constructor(sources: DenseSources, pace: Pace) {
+    this.#pace = pace;
     this.#sources = sources;
     this.#writer = new DenseWriter(sources.size);
   }
@@ -109,15 +109,9 @@ class Maker {
     return this.#writer.pack();
   }
 
-  async breathe(): Promise<void> {
-    if (performance.now() - this.#turnBegan < longestRunMs) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#turnBegan = performance.now();
-  }
-
   /** Adds an object; `likes` names what it is one of, the likest first. Gives it whole. */
   async add(key: Key, likes: readonly string[]): Promise<GitObject> {
-    await this.breathe();
+    await this.#pace.breathe();
     const found = this.#sources.find(key);
     const object = await this.#sources.object(key);
     const names = likes.map((like) => `${object.type} ${like}`);

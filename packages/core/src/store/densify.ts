@@ -2,6 +2,7 @@ import { densePack } from './dense-pack.js';
 import type { Fs } from './fs.js';
 import { enoughOfAClass, isDense, knownPacks } from './pack-classes.js';
 import type { KnownPack, KnownPacks } from './pack-classes.js';
+import { Pace } from './pace.js';
 import { publishPack } from './pack-publish.js';
 import { readPacks, removePack } from './pack-sources.js';
 import type { PackFiles } from './pack-write.js';
@@ -22,6 +23,11 @@ export interface DensifyBounds {
   whole: boolean;
   /** One step in the background reads so much at most of packs that are not dense, but for the last pack. */
   maxBytes: number;
+  /** For how long it works at a time, and how much it leaves to others between, in milliseconds. */
+  sliceMs: number;
+  pauseMs: number;
+  /** Ends it with its reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -31,7 +37,7 @@ export interface DensifyBounds {
 export async function densify(
   fs: Fs,
   folder: string,
-  { known, whole, maxBytes }: DensifyBounds & { known: KnownPacks },
+  { known, whole, maxBytes, ...pace }: DensifyBounds & { known: KnownPacks },
 ): Promise<Densified | null> {
   const packs = (await knownPacks(fs, folder, known)).filter(({ bytes }) => bytes <= maxPackBytes);
   packs.sort((a, b) => a.bytes - b.bytes);
@@ -43,7 +49,7 @@ export async function densify(
   const sources = await readPacks(fs, folder, { stems: group.map(({ stem }) => stem), maxBytes: most });
   const hasNew = sources.some(({ name }) => loose.some(({ stem }) => stem === name));
   if (sources.length === 0 || (sources.length === 1 && !hasNew)) return null;
-  return { made: await densePack(sources), packs: sources.map(({ name }) => name) };
+  return { made: await densePack(sources, new Pace(pace)), packs: sources.map(({ name }) => name) };
 
   async function manyDense(all: readonly KnownPack[]): Promise<readonly KnownPack[]> {
     return (await enoughOfAClass(all, (pack) => isDense(fs, folder, pack))) ?? [];

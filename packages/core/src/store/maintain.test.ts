@@ -15,6 +15,7 @@ import { nodeFs } from './node-fs.js';
 import { hashObject } from './object-id.js';
 import { StoreObjects } from './objects.js';
 import { indexedObjects } from './pack-index.js';
+import { byHand as boundsByHand } from './maintain-bounds.js';
 import type { MaintainBounds } from './ports.js';
 import type { Store } from './store.js';
 
@@ -26,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-const byHand: MaintainBounds = { whole: true, maxObjects: 1_000, maxLooked: Infinity, maxBytes: 1e9, graceMs: 0 };
+const byHand: MaintainBounds = { ...boundsByHand, maxObjects: 1_000, maxBytes: 1e9 };
 const hour = 3_600_000;
 const git = (input: string, ...args: string[]): string =>
   execFileSync('git', ['--git-dir', store.dir, ...args], { input })

@@ -1,6 +1,6 @@
 import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import type { AgentId, AgentKey, EpochMillis, Handle, IsoTime, Oid, RefName, Ulid } from '../domain/ids.js';
-import type { Densified } from './densify.js';
+import type { Densified, DensifyBounds } from './densify.js';
 import type { GatherBounds } from './loose-gather.js';
 import type { LostObjects } from './lost-objects.js';
 import type { MessageType } from '../domain/records.js';
@@ -90,9 +90,7 @@ export interface Objects {
   replace(densified: Densified): Promise<void>;
 }
 
-export interface MaintainBounds extends GatherBounds {
-  whole: boolean;
-}
+export interface MaintainBounds extends GatherBounds, DensifyBounds {}
 
 export interface Refs {
   /** Null when there is no such ref. Symbolic refs are followed. */

@@ -228,10 +228,10 @@ export class Store {
   /**
    * One step of maintenance, at once (`whole`) or beside other work. The store lock is held for a moment at a time, and not
    * while a dense pack is made. Gives whether another step has more to do.
-   * @throws MeshError `locked`, `disk_full`, `read_only`.
+   * @throws MeshError `locked`, `disk_full`, `read_only`; the signal's reason.
    */
-  async maintain(options: { whole: boolean }): Promise<boolean> {
-    const bounds = options.whole ? byHand : inBackground;
+  async maintain({ whole, signal }: { whole: boolean; signal?: AbortSignal }): Promise<boolean> {
+    const bounds = { ...(whole ? byHand : inBackground), signal };
     if (await this.#lock.run(() => this.objects.maintain(bounds))) return true;
     const densified = await this.objects.densify(bounds);
     if (densified === null) return false;
