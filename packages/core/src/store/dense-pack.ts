@@ -44,7 +44,7 @@ export async function densePack(packs: readonly ReadPack[], pace: Pace): Promise
   const ordered = newestFirst(commits);
   for (const { key, by } of ordered) await maker.add(key, [`commit ${by}`]);
   for (const { tree, by } of ordered) await addTree(maker, sources, { tree, by });
-  for (const key of sources.keys()) if (!maker.has(key)) await maker.add(key, []);
+  for (const key of sources.keys()) if (!maker.has(key)) await maker.add(key, ['']);
   const pack = maker.pack();
   const made = await makePackIndex(pack, { maxObjectBytes });
   if (!('index' in made)) throw new Error('a pack was made that leaves out a base');
