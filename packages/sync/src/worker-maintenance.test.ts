@@ -26,7 +26,7 @@ let looks: number;
 beforeEach(async () => {
   mesh = await remoteMesh(['studio']);
   [studio] = mesh.peers as [Peer];
-  clock = manualClock(Date.now() as never);
+  clock = manualClock(Date.now());
   warnings = [];
   looks = 0;
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

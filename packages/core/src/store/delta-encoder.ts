@@ -80,11 +80,7 @@ export function encodeDelta(base: DeltaBase, content: Uint8Array, maxBytes: numb
   return made.bytes();
 }
 
-function sameLength(
-  from: Buffer,
-  found: number,
-  { to, at, end }: { to: Buffer; at: number; end: number },
-): number {
+function sameLength(from: Buffer, found: number, { to, at, end }: { to: Buffer; at: number; end: number }): number {
   const most = Math.min(from.length - found, end - at);
   let length = 0;
   while (length < most && from[found + length] === to[at + length]) length += 1;
@@ -110,8 +106,7 @@ class Ops {
     for (let at = from; at < to && !this.isFull; at += longestInsert) {
       const length = Math.min(longestInsert, to - at);
       this.#put([length]);
-      this.#isFullWith(length);
-      if (this.isFull) return;
+      if (!this.#hasRoom(length)) return;
       content.copy(this.#bytes, this.#at, at, at + length);
       this.#at += length;
     }
@@ -129,12 +124,12 @@ class Ops {
   }
 
   #put(bytes: readonly number[]): void {
-    this.#isFullWith(bytes.length);
-    if (this.isFull) return;
+    if (!this.#hasRoom(bytes.length)) return;
     for (const byte of bytes) this.#bytes[this.#at++] = byte;
   }
 
-  #isFullWith(more: number): void {
+  #hasRoom(more: number): boolean {
     this.isFull ||= this.#at + more > this.#bytes.length;
+    return !this.isFull;
   }
 }

@@ -54,7 +54,7 @@ async function history(commits: number): Promise<Map<Oid, GitObject>> {
       { mode: '40000', name: 'messages', oid: put('tree', encodeTree(entries)) },
       { mode: '100644', name: 'state.yaml', oid: state },
     ];
-    const at = (by.at + Math.floor(n / 3) * 1000) as EpochMillis;
+    const at = by.at + Math.floor(n / 3) * 1000;
     const tree = put('tree', encodeTree(root));
     const person = { ...by, at };
     parent = put(

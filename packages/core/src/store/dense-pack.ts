@@ -65,7 +65,8 @@ async function addTree(maker: Maker, sources: DenseSources, { tree, by }: { tree
     const { type, data } = await maker.add(key, [`${by}${path}`, `${by} file ${top}`]);
     if (type !== 'tree') continue;
     const before = waiting.length;
-    for (const child of children(data)) if (isNew(child.key)) waiting.push({ key: child.key, path: `${path}/${child.name}` });
+    for (const child of children(data))
+      if (isNew(child.key)) waiting.push({ key: child.key, path: `${path}/${child.name}` });
     waiting.splice(before, waiting.length - before, ...waiting.slice(before).reverse());
   }
 }

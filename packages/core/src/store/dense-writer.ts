@@ -81,5 +81,10 @@ export async function deflatedBest(data: Uint8Array): Promise<Uint8Array> {
   // A window that fits the data: zlib clears the memory of its window for each object.
   const windowBits = Math.max(9, Math.ceil(Math.log2(data.length + 1)));
   const chunkSize = Math.max(64, data.length + 64);
-  return deflateSync(data, { level, chunkSize, windowBits: Math.min(15, windowBits), memLevel: data.length > 2048 ? 8 : 3 });
+  return deflateSync(data, {
+    level,
+    chunkSize,
+    windowBits: Math.min(15, windowBits),
+    memLevel: data.length > 2048 ? 8 : 3,
+  });
 }

@@ -32,7 +32,9 @@ function commits(count: number, branch = 'refs/heads/mesh/studio', dir = store.d
     GIT_COMMITTER_EMAIL: 'x@y',
   };
   const run = (input: string, ...args: string[]): string =>
-    execFileSync('git', ['--git-dir', dir, ...args], { input, env }).toString().trim();
+    execFileSync('git', ['--git-dir', dir, ...args], { input, env })
+      .toString()
+      .trim();
   const made: string[] = [];
   const lines: string[] = [];
   for (let n = 0; n < count; n++) {

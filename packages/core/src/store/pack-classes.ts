@@ -6,7 +6,7 @@ import { readHead } from './pack-read.js';
 import { freePacks } from './pack-sources.js';
 
 /** So many packs of one size class become one of the next. */
-export const packsOfAClass = 16;
+const packsOfAClass = 16;
 /** Objects that a pack of each class has at most; a larger one is never touched. */
 const classes = [256, 4_096, 65_536];
 /** Larger ones are left alone on the way. */

@@ -79,11 +79,7 @@ export type EntryHead = { size: number } & (
  * may be a piece of it.
  * @throws MeshError `protocol_error`.
  */
-export function readHead(
-  bytes: Buffer,
-  cursor: Cursor,
-  { end, offset }: { end: number; offset: number },
-): EntryHead {
+export function readHead(bytes: Buffer, cursor: Cursor, { end, offset }: { end: number; offset: number }): EntryHead {
   const { type, size } = readHeader(bytes, cursor, end);
   const plain = plainTypes.get(type);
   if (plain !== undefined) return { kind: plain, size };
