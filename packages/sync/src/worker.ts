@@ -88,6 +88,7 @@ class Office {
   #lastActivityAt: number;
   #tips = '';
   #ended = false;
+  readonly #ending = new AbortController();
   #looking: Promise<void> | null = null;
   #lookAgain = false;
   #due: Promise<void>;
@@ -129,6 +130,7 @@ class Office {
 
   async end(): Promise<void> {
     this.#ended = true;
+    this.#ending.abort();
     this.#watch.close();
     this.#calls.close();
     clearInterval(this.#timer);
@@ -156,7 +158,12 @@ class Office {
     if (this.#ended || steadyNow(clock) < this.#maintainAt) return;
     // First: what fails is tried again in ten minutes.
     this.#maintainAt = steadyNow(clock) + maintenanceMs;
-    if (await store.maintain({ whole: false })) this.#maintainAt = 0;
+    try {
+      if (await store.maintain({ whole: false, signal: this.#ending.signal })) this.#maintainAt = 0;
+    } catch (error) {
+      // It keeps no state: the next worker begins the step anew.
+      if (error !== this.#ending.signal.reason) throw error;
+    }
   }
 
   /** The store's branches or its configuration may have moved. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MeshError, isUlid, settleJournal } from '@git-mesh/core';
@@ -77,6 +78,11 @@ const remoteNames = (world: World): Promise<string[]> =>
 
 const packs = (dir: string): number =>
   readdirSync(join(dir, 'objects', 'pack')).filter((name) => name.endsWith('.idx')).length;
+
+const hasDeltas = (dir: string): boolean =>
+  readdirSync(join(dir, 'objects', 'pack'))
+    .filter((name) => name.endsWith('.idx'))
+    .some((name) => stockGit(['verify-pack', '-s', join(dir, 'objects', 'pack', name)]).includes('chain length'));
 
 const looseObjects = (dir: string): string[] =>
   readdirSync(join(dir, 'objects'))
@@ -174,6 +180,20 @@ export const operations: Readonly<Record<string, Operation>> = {
       return world.call(world.studio, (api) => api.maintain());
     },
     isDone: (world) => Promise.resolve(packs(world.studio) === 1 && looseObjects(world.studio).length === 0),
+  },
+  'maintenance by a worker': {
+    prepare: async (world) => {
+      const { ctx } = await shifted(world.studio, 0);
+      // More than a pack that commits join has.
+      const common = randomBytes(300).toString('hex');
+      const blobs = Array.from({ length: 300 }, (_, n) => `${common} ${n}`);
+      await ctx.store.objects.write(blobs.map((text) => ({ type: 'blob', data: Buffer.from(text) })));
+    },
+    run: async (world) => {
+      const { ctx } = await shifted(world.studio, 0);
+      while (await ctx.store.maintain({ whole: false }));
+    },
+    isDone: (world) => Promise.resolve(hasDeltas(world.studio)),
   },
   ack: {
     run: (world) => world.ack(world.studio, 'boss', 'not read here'),

@@ -6,9 +6,10 @@ import { examples } from '../help-text.js';
 export function registerMaintain(program: Command, cli: Cli): void {
   program
     .command('maintain')
-    .summary('put the store’s objects into few files')
+    .summary('put the store’s objects into few small files')
     .description(
-      'Join the packs of the store and put loose objects into them, at once, beside whatever else is running. ' +
+      'Join the packs of the store and put loose objects into them, what is alike as differences, at once, beside ' +
+        'whatever else is running. ' +
         'Commands and the worker do the same bit by bit. No object is dropped, no branch moves and nothing is sent.',
     )
     .addHelpText('after', examples(['git-mesh maintain', 'join packs and loose objects now']))

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Fs } from './fs.js';
-import { freePacks } from './pack-consolidate.js';
+import { freePacks } from './pack-sources.js';
 import { isIndexName } from './pack-index.js';
 
 /** What the objects of a store take of its disk. */

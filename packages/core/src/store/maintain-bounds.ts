@@ -7,6 +7,8 @@ export const inBackground: MaintainBounds = {
   maxLooked: 2_000,
   maxBytes: 4 * 1024 * 1024,
   graceMs: 10 * 60_000,
+  sliceMs: 4,
+  pauseMs: 4,
 };
 /** As `git gc` does: whoever meets a file that is gone looks again. */
 export const byHand: MaintainBounds = {
@@ -15,4 +17,6 @@ export const byHand: MaintainBounds = {
   maxLooked: Infinity,
   maxBytes: 16 * 1024 * 1024,
   graceMs: 0,
+  sliceMs: 10,
+  pauseMs: 0,
 };

@@ -13,8 +13,10 @@ import { LostObjects } from './lost-objects.js';
 import { makePack } from './make-pack.js';
 import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
-import { consolidatePacks, joinAllPacks, packsToJoin } from './pack-consolidate.js';
-import type { KnownClasses } from './pack-consolidate.js';
+import type { KnownPacks } from './pack-classes.js';
+import { consolidatePacks, packsToJoin } from './pack-consolidate.js';
+import { densify, replacePacks } from './densify.js';
+import type { Densified } from './densify.js';
 import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
@@ -44,7 +46,7 @@ const maxRawBytes = 64 * 1024;
 const maxKnown = 20_000;
 /** So many packs of ours are noted before the folder is asked which of them are there still: others may have joined them. */
 const packsBetweenLooks = 64;
-const maxPackClasses = 10_000;
+const maxKnownPacks = 10_000;
 const readTries = 4;
 
 /** {@link Objects} in a bare repository's `objects` folder. */
@@ -64,7 +66,7 @@ export class StoreObjects implements Objects {
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
 
   readonly #staged = new Map<Oid, GitObject>();
-  readonly #packClasses: KnownClasses = new Map();
+  readonly #knownPacks: KnownPacks = new Map();
   #addedPacks = 0;
   readonly lost: LostObjects;
 
@@ -183,20 +185,28 @@ export class StoreObjects implements Objects {
   }
 
   async isScattered(): Promise<boolean> {
-    return (await packsToJoin(this.#fs, this.#packFolder, this.#packClasses)) !== null;
+    return (await packsToJoin(this.#fs, this.#packFolder, this.#knownPacks)) !== null;
   }
 
   async consolidate(): Promise<void> {
-    await this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#packClasses));
+    await this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#knownPacks));
   }
 
-  async maintain({ whole, ...bounds }: MaintainBounds): Promise<boolean> {
+  async maintain(bounds: MaintainBounds): Promise<boolean> {
     const places = { fs: this.#fs, packFolder: this.#packFolder };
     const more = await gatherLoose({ ...places, loose: this.#loose, packs: this.#packs, packed: this.#packed }, bounds);
-    const join = whole ? joinAllPacks : consolidatePacks;
-    const made = await join(this.#fs, this.#packFolder, this.#packClasses);
+    const made = await consolidatePacks(this.#fs, this.#packFolder, this.#knownPacks);
     await this.#took(made);
     return more || made !== null;
+  }
+
+  async densify(bounds: MaintainBounds): Promise<Densified | null> {
+    return densify(this.#fs, this.#packFolder, { known: this.#knownPacks, ...bounds });
+  }
+
+  async replace(densified: Densified): Promise<void> {
+    await replacePacks(this.#fs, this.#packFolder, { densified, known: this.#knownPacks });
+    await this.#took(densified.made);
   }
 
   /** The indexes of the packs that were joined go with them: who finds all that it asks for would keep them for ever. */
@@ -209,7 +219,7 @@ export class StoreObjects implements Objects {
 
   async #forgetGonePacks(): Promise<void> {
     this.#addedPacks = 0;
-    if (this.#packClasses.size > maxPackClasses) this.#packClasses.clear();
+    if (this.#knownPacks.size > maxKnownPacks) this.#knownPacks.clear();
     await this.#packs.refresh();
   }
 

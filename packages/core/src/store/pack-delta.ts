@@ -57,7 +57,8 @@ export function makeDelta(base: Uint8Array, target: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-function varint(value: number): number[] {
+/** As sizes stand at the beginning of a delta: seven bits a byte, the lowest first. */
+export function varint(value: number): number[] {
   const bytes: number[] = [];
   let rest = value;
   for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);

@@ -69,9 +69,28 @@ export function* packEntries(
   if (cursor.at !== end) throw badPack(`${end - cursor.at} bytes follow its last object`);
 }
 
+/** What stands before the deflated content of an entry; of a delta, `size` is its own. */
+export type EntryHead = { size: number } & (
+  { kind: ObjectType } | { kind: 'offset delta'; base: number } | { kind: 'ref delta'; base: string }
+);
+
 /**
- * The entry that begins at the cursor, which is moved behind it. `offset` is where that is in the pack: `bytes` may be a
- * piece of it.
+ * The head of the entry that begins at the cursor, which is moved behind it. `offset` is where that is in the pack: `bytes`
+ * may be a piece of it.
+ * @throws MeshError `protocol_error`.
+ */
+export function readHead(bytes: Buffer, cursor: Cursor, { end, offset }: { end: number; offset: number }): EntryHead {
+  const { type, size } = readHeader(bytes, cursor, end);
+  const plain = plainTypes.get(type);
+  if (plain !== undefined) return { kind: plain, size };
+  if (type === 6)
+    return { kind: 'offset delta', size, base: offset - readDistance(bytes, cursor, { end, max: offset }) };
+  if (type === 7) return { kind: 'ref delta', size, base: readBaseId(bytes, cursor, end) };
+  throw badPack(`the object at byte ${offset} has the unknown type ${type}`);
+}
+
+/**
+ * The entry that begins at the cursor, which is moved behind it.
  * @throws MeshError `protocol_error`, `payload_too_large`.
  */
 export function readEntry(
@@ -79,23 +98,16 @@ export function readEntry(
   cursor: Cursor,
   { end, offset, ...limits }: { end: number; offset: number; maxObjectBytes: number },
 ): PackEntry {
-  const { type, size } = readHeader(bytes, cursor, end);
-  const plain = plainTypes.get(type);
+  const head = readHead(bytes, cursor, { end, offset });
+  const { size } = head;
   if (size > limits.maxObjectBytes) throw tooLarge(size, limits);
-  if (plain !== undefined) return { kind: plain, offset, data: readDeflated(bytes, cursor, { end, size }) };
-  const base =
-    type === 6
-      ? offset - readDistance(bytes, cursor, { end, max: offset })
-      : type === 7
-        ? readBaseId(bytes, cursor, end)
-        : null;
-  if (base === null) throw badPack(`the object at byte ${offset} has the unknown type ${type}`);
   const data = readDeflated(bytes, cursor, { end, size });
+  if (head.kind !== 'offset delta' && head.kind !== 'ref delta') return { kind: head.kind, offset, data };
   const made = deltaSizes(data).result;
   if (made > limits.maxObjectBytes) throw tooLarge(made, limits);
-  return typeof base === 'number'
-    ? { kind: 'offset delta', offset, base, data }
-    : { kind: 'ref delta', offset, base, data };
+  return head.kind === 'offset delta'
+    ? { kind: 'offset delta', offset, base: head.base, data }
+    : { kind: 'ref delta', offset, base: head.base, data };
 }
 
 /**

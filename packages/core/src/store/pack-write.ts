@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { GitObject } from '../domain/git-object.js';
+import type { GitObject, ObjectType } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { deflated } from './deflated.js';
 import { encodeIndex } from './pack-index-write.js';
 import type { Indexed } from './pack-index-write.js';
 
-const packTypes = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
+/** As an entry's head states it; deltas are 6 and 7. */
+export const packTypes: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3, tag: 4 };
 
 /** The type of a delta that names its base by id. */
 const refDelta = 7;
@@ -107,7 +108,7 @@ export async function packedObject(part: PackPart): Promise<Buffer> {
 }
 
 /** Type in bits 4 to 6 of the first byte, the size in 4 bits and then 7 a byte, lowest first. */
-function entryHeader(type: number, size: number): Uint8Array {
+export function entryHeader(type: number, size: number): Uint8Array {
   const bytes: number[] = [];
   let rest = Math.floor(size / 16);
   let byte = (type << 4) | (size % 16);

@@ -1,5 +1,6 @@
 import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import type { AgentId, AgentKey, EpochMillis, Handle, IsoTime, Oid, RefName, Ulid } from '../domain/ids.js';
+import type { Densified, DensifyBounds } from './densify.js';
 import type { GatherBounds } from './loose-gather.js';
 import type { LostObjects } from './lost-objects.js';
 import type { MessageType } from '../domain/records.js';
@@ -75,16 +76,21 @@ export interface Objects {
   /** Joins small packs once there are many; cheap while there are few. Only under the store lock. */
   consolidate(): Promise<void>;
   /**
-   * One step of maintenance: joins packs (`whole`: however few), and puts loose objects into one. Drops no object,
+   * One step of maintenance: joins small packs where there are many, and puts loose objects into one. Drops no object,
    * reachable or not; may be cut off anywhere. Only under the store lock. Gives whether there is more that could be done
    * at once.
    */
   maintain(bounds: MaintainBounds): Promise<boolean>;
+  /**
+   * Makes a dense pack of some that are not, or of several dense ones: of packs that are no commit's to join, or of all
+   * (`whole`). Changes nothing: it takes its time without the store lock. Null where there is nothing to do.
+   */
+  densify(bounds: MaintainBounds): Promise<Densified | null>;
+  /** Puts the dense pack in the place of those it was made of. Only under the store lock. */
+  replace(densified: Densified): Promise<void>;
 }
 
-export interface MaintainBounds extends GatherBounds {
-  whole: boolean;
-}
+export interface MaintainBounds extends GatherBounds, DensifyBounds {}
 
 export interface Refs {
   /** Null when there is no such ref. Symbolic refs are followed. */

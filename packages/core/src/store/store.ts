@@ -225,9 +225,18 @@ export class Store {
     }
   }
 
-  /** One step of {@link Objects.maintain}, under the store lock. @throws MeshError `locked`, `disk_full`, `read_only`. */
-  async maintain(options: { whole: boolean }): Promise<boolean> {
-    return this.#lock.run(() => this.objects.maintain(options.whole ? byHand : inBackground));
+  /**
+   * One step of maintenance, at once (`whole`) or beside other work. The store lock is held for a moment at a time, and not
+   * while a dense pack is made. Gives whether another step has more to do.
+   * @throws MeshError `locked`, `disk_full`, `read_only`; the signal's reason.
+   */
+  async maintain({ whole, signal }: { whole: boolean; signal?: AbortSignal }): Promise<boolean> {
+    const bounds = { ...(whole ? byHand : inBackground), signal };
+    if (await this.#lock.run(() => this.objects.maintain(bounds))) return true;
+    const densified = await this.objects.densify(bounds);
+    if (densified === null) return false;
+    await this.#lock.run(() => this.objects.replace(densified));
+    return true;
   }
 
   /** Packs that seem to be damaged, by name; all of them where an object was found damaged. Cheap while none was. */
