@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { dayTable, measureDay } from './day.js';
 import { makeHistory } from './history.js';
 import { crowdTable, measureCrowd } from './crowd.js';
 import { busyTable, measureBusy } from './busy-mesh.js';
@@ -18,7 +19,7 @@ import { measureStart, startTable } from './start.js';
 import { measureVerify, verifyTable } from './verify.js';
 import { measureWake, wakeTable } from './wake.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,journal,memory,maintain,growth,crowd,busy]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,journal,memory,day,maintain,growth,crowd,busy]
                     [--history 100,10000] [--runs 40] [--machines 2,8,20,50] [--live 10000]
                     [--dir FOLDER] [--json FILE]
 
@@ -28,7 +29,7 @@ Compares git-mesh with stock git, both measured in turns in one run, and prints 
 
 const measures = { send: measureSend, round: measureRound, noop: measureNoop };
 /** On histories of their own. */
-const others = ['idle', 'verify', 'wake', 'start', 'journal', 'memory', 'maintain', 'growth', 'crowd', 'busy'];
+const others = ['idle', 'verify', 'wake', 'start', 'journal', 'memory', 'day', 'maintain', 'growth', 'crowd', 'busy'];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
 
 /** Messages for each transport. */
@@ -38,7 +39,7 @@ const { values } = parseArgs({
   options: {
     only: {
       type: 'string',
-      default: 'send,round,noop,idle,verify,wake,start,journal,memory,maintain,growth,crowd,busy',
+      default: 'send,round,noop,idle,verify,wake,start,journal,memory,day,maintain,growth,crowd,busy',
     },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
@@ -100,6 +101,10 @@ async function run(): Promise<void> {
     if (names.includes('memory')) {
       progress('measuring the memory of a resident server');
       process.stdout.write(`\n${memoryTable(await measureMemory(root, 10_000, progress))}\n`);
+    }
+    if (names.includes('day')) {
+      progress('measuring the memory of two machines over three simulated days');
+      process.stdout.write(`\n${dayTable(await measureDay(mkdtempSync(join(root, 'day-')), 3, progress))}\n`);
     }
     if (names.includes('maintain')) {
       progress('measuring cold reads without and with maintenance, after 2,000 fetches');
