@@ -59,7 +59,8 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
   const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
   const hasSeenOwn = states.seen(remote.name)?.has(mesh.store.branch) === true;
   const early = isToBePushed ? headStart(remote.transport, 'git-receive-pack', { signal }) : null;
-  learntOf(remote);
+  // What is learnt in this exchange is noted on the remote that stays, not on its copy.
+  if (early !== null) learntOf(remote);
   const ctx: RoundContext = {
     mesh,
     remote: early === null ? remote : { ...remote, transport: early.transport },
