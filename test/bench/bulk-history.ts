@@ -94,7 +94,8 @@ function messageOf(n: number, id: Ulid, sentMs: number): MessageRecord {
   };
 }
 
-const data = (bytes: Buffer): Buffer => Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')]);
+const data = (bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')]);
 
 /** Writes the files of each commit, with commits that are not signed yet. Gives what these say, in their order. */
 function writeFiles(
