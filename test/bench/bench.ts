@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { dayTable, measureDay } from './day.js';
+import { makeBulkHistory } from './bulk-history.js';
 import { makeHistory } from './history.js';
 import { crowdTable, measureCrowd } from './crowd.js';
 import { busyTable, measureBusy } from './busy-mesh.js';
@@ -10,6 +11,8 @@ import { growthTable, measureGrowth } from './growth.js';
 import { idleTable, measureIdle } from './idle.js';
 import { maintainTable, measureMaintain } from './maintain.js';
 import { journalTable, measureJournal } from './journal.js';
+import { type Joining, joinTable, measureJoin } from './join.js';
+import { type LongSend, longSendTable, measureLongSend } from './long-send.js';
 import type { Comparison } from './measure.js';
 import { measureMemory, memoryTable } from './memory.js';
 import { asTable, report } from './report.js';
@@ -19,30 +22,49 @@ import { measureStart, startTable } from './start.js';
 import { measureVerify, verifyTable } from './verify.js';
 import { measureWake, wakeTable } from './wake.js';
 
-const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,journal,memory,day,maintain,growth,crowd,busy]
-                    [--history 100,10000] [--runs 40] [--machines 2,8,20,50] [--live 10000]
+const usage = `npm run bench -- [--only send,round,noop,idle,verify,wake,start,journal,memory,day,maintain,growth,crowd,busy,long-send,join]
+                    [--history 100,10000] [--runs 40] [--machines 2,8,20,50] [--live 10000] [--long 0,1000,10000,100000]
                     [--dir FOLDER] [--json FILE]
 
 Compares git-mesh with stock git, both measured in turns in one run, and prints medians, their ratio and the aim.
+--long is the lengths of the histories of long-send and join, which are made in bulk.
 --dir is where the repositories are made (default: the folder for temporary files); its file system matters.
 `;
 
 const measures = { send: measureSend, round: measureRound, noop: measureNoop };
 /** On histories of their own. */
-const others = ['idle', 'verify', 'wake', 'start', 'journal', 'memory', 'day', 'maintain', 'growth', 'crowd', 'busy'];
+const others = [
+  'idle',
+  'verify',
+  'wake',
+  'start',
+  'journal',
+  'memory',
+  'day',
+  'maintain',
+  'growth',
+  'crowd',
+  'busy',
+  'long-send',
+  'join',
+];
 const isMeasure = (name: string): name is keyof typeof measures => Object.hasOwn(measures, name);
 
 /** Messages for each transport. */
 const wakes = 50;
+/** Messages in the tip of a long history, and how often each way to join it is measured. */
+const live = 1_000;
+const joins = 5;
 
 const { values } = parseArgs({
   options: {
     only: {
       type: 'string',
-      default: 'send,round,noop,idle,verify,wake,start,journal,memory,day,maintain,growth,crowd,busy',
+      default: 'send,round,noop,idle,verify,wake,start,journal,memory,day,maintain,growth,crowd,busy,long-send,join',
     },
     history: { type: 'string', default: '100,10000' },
     runs: { type: 'string', default: '40' },
+    long: { type: 'string', default: '0,1000,10000,100000' },
     live: { type: 'string', default: '10000' },
     machines: { type: 'string', default: '2,8,20,50' },
     dir: { type: 'string', default: tmpdir() },
@@ -129,10 +151,36 @@ async function run(): Promise<void> {
       const place = mkdtempSync(join(root, 'busy-'));
       process.stdout.write(`\n${busyTable(options, await measureBusy(place, options, progress))}\n`);
     }
-    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
+    const long = names.includes('long-send') || names.includes('join') ? await runLong(root, names) : {};
+    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ ...result, ...long }, null, 2)}\n`);
   } finally {
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** What both take for granted is made once for each length. */
+async function runLong(root: string, names: readonly string[]): Promise<{ sends: LongSend[]; joinings: Joining[] }> {
+  const sends: LongSend[] = [];
+  const joinings: Joining[] = [];
+  for (const history of values.long.split(',').map(Number)) {
+    const place = mkdtempSync(join(root, 'long-'));
+    progress(`making a history of ${history} messages in bulk`);
+    const mesh = await makeBulkHistory(place, history, live);
+    const options = { root: place, history, live };
+    // First: what is sent afterwards lies in the remote as the sends left it.
+    if (names.includes('join')) {
+      progress(`measuring how ${history} are joined`);
+      joinings.push(...(await measureJoin(mesh, { ...options, runs: joins })));
+    }
+    if (names.includes('long-send')) {
+      progress(`measuring sends after ${history}`);
+      sends.push(await measureLongSend(mesh, { ...options, runs: Number(values.runs) }));
+    }
+    rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+  }
+  if (sends.length > 0) process.stdout.write(`\n${longSendTable(sends)}\n`);
+  if (joinings.length > 0) process.stdout.write(`\n${joinTable(joinings)}\n`);
+  return { sends, joinings };
 }
 
 if (values.help) process.stdout.write(usage);
