@@ -1,3 +1,4 @@
+import { asBuffer } from './as-buffer.js';
 import { varint } from './pack-delta.js';
 
 const blockBytes = 8;
@@ -18,7 +19,7 @@ export class DeltaBase {
   #shift = 0;
 
   constructor(data: Uint8Array) {
-    this.data = Buffer.from(data.buffer, data.byteOffset, data.length);
+    this.data = asBuffer(data);
   }
 
   /** Where a block with the hash of the one at `at` of `other` may stand; -1 for nowhere. */
@@ -48,7 +49,7 @@ function hashAt(bytes: Buffer, at: number): number {
  */
 export function encodeDelta(base: DeltaBase, content: Uint8Array, maxBytes: number): Buffer | null {
   const from = base.data;
-  const to = Buffer.from(content.buffer, content.byteOffset, content.length);
+  const to = asBuffer(content);
   const most = Math.min(from.length, to.length);
   let head = 0;
   while (head < most && from[head] === to[head]) head += 1;

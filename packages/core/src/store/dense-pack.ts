@@ -1,4 +1,5 @@
 import type { GitObject } from '../domain/git-object.js';
+import { asBuffer } from './as-buffer.js';
 import { BoundedCache } from './bounded-cache.js';
 import { DeltaBase, encodeDelta } from './delta-encoder.js';
 import { newestFirst, orderedCommit } from './dense-order.js';
@@ -73,7 +74,7 @@ async function addTree(maker: Maker, sources: DenseSources, { tree, by }: { tree
 
 /** Of a tree, without a look at anything but where entries end. */
 function* children(tree: Uint8Array): Generator<{ key: Key; name: string }> {
-  const bytes = Buffer.from(tree.buffer, tree.byteOffset, tree.length);
+  const bytes = asBuffer(tree);
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf(0, at);
     if (end === -1 || end + 21 > bytes.length) return;

@@ -1,4 +1,5 @@
 import type { GitObject, ObjectType } from '../domain/git-object.js';
+import { asBuffer } from './as-buffer.js';
 import { DeltaChains } from './pack-chain.js';
 import { badPack, readEntry, readHead } from './pack-read.js';
 import type { ReadPack } from './pack-sources.js';
@@ -109,5 +110,3 @@ class Source {
     return object;
   }
 }
-
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

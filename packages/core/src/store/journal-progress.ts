@@ -49,7 +49,3 @@ export function encodeChecked(line: JournalLine): string {
   if (read.kind === 'damaged') throw new Error(`a wrong ${line.kind} was to be put into the journal: ${read.reason}`);
   return encoded;
 }
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-}

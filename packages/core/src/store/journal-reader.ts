@@ -1,10 +1,11 @@
 import type { Ulid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
+import { asBuffer } from './as-buffer.js';
 import type { Fs, FsFile, FsStat } from './fs.js';
 import { isErrno } from './fs.js';
 import { CheckedJournal } from './journal-checked.js';
 import { decodeCheckedLine, decodeLine } from './journal-line.js';
-import { asBuffer, isLong, nothing } from './journal-progress.js';
+import { isLong, nothing } from './journal-progress.js';
 import type { Progress } from './journal-progress.js';
 import type { JournalSnapshot } from './journal-snapshot.js';
 import type { JournalDamage } from './ports.js';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isAgentKey, isHandle } from '../domain/ids.js';
 import type { AgentKey, Handle, Ulid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
+import { asBuffer } from './as-buffer.js';
 import { readIfThere, writeAtomic } from './durable-fs.js';
 import type { Fs, FsFile } from './fs.js';
 import { isErrno } from './fs.js';
@@ -126,7 +127,7 @@ export class JournalSnapshot {
   async #source(): Promise<Buffer | null> {
     try {
       const bytes = await readIfThere(this.#fs, this.#file);
-      return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+      return bytes === null ? null : asBuffer(bytes);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       return null;

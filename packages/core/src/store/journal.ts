@@ -1,11 +1,12 @@
 import { dirname } from 'node:path';
 import type { Ulid } from '../domain/ids.js';
+import { asBuffer } from './as-buffer.js';
 import { writeDurable } from './durable-fs.js';
 import type { Fs, FsFile } from './fs.js';
 import { keptOf } from './journal-kept.js';
 import { decodeLine } from './journal-line.js';
 import type { JournalLine } from './journal-line.js';
-import { asBuffer, encodeChecked, isLong } from './journal-progress.js';
+import { encodeChecked, isLong } from './journal-progress.js';
 import { journalHeader, JournalReader } from './journal-reader.js';
 import { isRefusal, JournalSnapshot } from './journal-snapshot.js';
 import type { Journal, JournalDamage, JournalEntry, JournalView, StillNeeded } from './ports.js';

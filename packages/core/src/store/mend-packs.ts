@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
+import { asBuffer } from './as-buffer.js';
 import { makeDurableFolder, readIfThere, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
@@ -144,7 +145,7 @@ async function salvage(objects: Objects, named: readonly Oid[], pack: Uint8Array
 
 /** Without an index nothing tells where objects begin, but they stand one behind the other. */
 function wholeAtItsBeginning(pack: Uint8Array): GitObject[] {
-  const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
+  const bytes = asBuffer(pack);
   const found: GitObject[] = [];
   const cursor = { at: 12 };
   try {

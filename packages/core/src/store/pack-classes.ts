@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { MeshError } from '../errors.js';
+import { asBuffer } from './as-buffer.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
 import { readHead } from './pack-read.js';
@@ -92,7 +93,7 @@ async function seemsDense(fs: Fs, path: string): Promise<boolean> {
 
 /** Whether the entry that begins there was deflated as well as zlib can. */
 export function isBest(entry: Uint8Array): boolean {
-  const bytes = Buffer.from(entry.buffer, entry.byteOffset, entry.length);
+  const bytes = asBuffer(entry);
   const cursor = { at: 0 };
   readHead(bytes, cursor, { end: bytes.length, offset: Number.MAX_SAFE_INTEGER });
   return (bytes[cursor.at + 1] ?? 0) >> 6 === best;

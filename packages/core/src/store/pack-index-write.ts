@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Oid } from '../domain/ids.js';
+import { asBuffer } from './as-buffer.js';
 import { hashObject } from './object-id.js';
 import { DeltaChains } from './pack-chain.js';
 import { indexMagic } from './pack-index.js';
@@ -29,7 +30,7 @@ export async function makePackIndex(
   pack: Uint8Array,
   limits: PackLimits,
 ): Promise<{ index: Uint8Array } | { missing: Oid[] }> {
-  const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
+  const bytes = asBuffer(pack);
   const offsets = new Map<string, number>();
   const inflated = new InflatedBytes(limits);
   const entryAt = (offset: number): PackEntry =>

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Oid } from '../domain/ids.js';
+import { asBuffer } from './as-buffer.js';
 import { readIfThere } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import type { Indexed } from './pack-index-write.js';
@@ -164,7 +165,7 @@ class PackIndex {
 
 /** Null for one that is no version 2 index, or is being written and read again the next time. */
 function wholeIndex(bytes: Uint8Array): Buffer | null {
-  const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const index = asBuffer(bytes);
   if (index.length < oidsAt + 40 || !index.subarray(0, 8).equals(indexMagic)) return null;
   return index.length >= oidsAt + countOf(index) * 28 + 40 ? index : null;
 }

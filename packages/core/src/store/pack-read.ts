@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { MeshError } from '../errors.js';
 import type { ObjectType } from '../domain/git-object.js';
+import { asBuffer } from './as-buffer.js';
 import { isErrno } from './fs.js';
 
 const maxPieceBytes = 256 * 1024;
@@ -56,7 +57,7 @@ export function* packEntries(
   pack: Uint8Array,
   limits: PackLimits & { inflated?: InflatedBytes },
 ): Generator<PackEntry & { end: number }> {
-  const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
+  const bytes = asBuffer(pack);
   const count = packCount(bytes);
   const end = bytes.length - 20;
   const cursor = { at: 12 };
@@ -115,7 +116,7 @@ export function readEntry(
  * @throws MeshError `protocol_error`, `payload_too_large`.
  */
 export function packCount(pack: Uint8Array): number {
-  const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length);
+  const bytes = asBuffer(pack);
   if (bytes.length < 32 || bytes.toString('latin1', 0, 4) !== 'PACK') throw badPack('it has no pack header');
   const version = bytes.readUInt32BE(4);
   if (version !== 2) throw badPack(`expected version 2, got ${version}`);

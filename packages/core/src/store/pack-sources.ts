@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { asBuffer } from './as-buffer.js';
 import { discard, readIfThere } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
@@ -55,21 +56,22 @@ export async function readPacks(
 
 /** Null for one that is damaged or gone. */
 async function readPack(fs: Fs, folder: string, name: string): Promise<ReadPack | null> {
-  const pack = asBuffer(await readIfThere(fs, join(folder, `${name}.pack`)));
+  const bytes = await readIfThere(fs, join(folder, `${name}.pack`));
   const index = await readIfThere(fs, join(folder, `${name}.idx`));
   const placed = index === null ? null : indexedObjects(index);
-  if (pack === null || index === null || placed === null) return null;
+  if (bytes === null || index === null || placed === null) return null;
+  const pack = asBuffer(bytes);
   // What an index leaves out or misnames would be lost with its pack: each must be whole, and tell of the other.
   if (!isSummed(pack) || !isSummed(index) || !Buffer.from(index.subarray(-40, -20)).equals(pack.subarray(-20)))
     return null;
   if (placed.length !== pack.readUInt32BE(8) || placed[0]?.offset !== packHeaderBytes) return null;
   const read: ReadPack = { name, entries: [], hasDeltas: false, pack };
   for (const [n, { oid, crc, offset }] of placed.entries()) {
-    const bytes = pack.subarray(offset, placed[n + 1]?.offset ?? pack.length - 20);
+    const entry = pack.subarray(offset, placed[n + 1]?.offset ?? pack.length - 20);
     // What is damaged stays where git fsck names it.
-    if (crc32(bytes) !== crc) return null;
-    read.hasDeltas ||= isDelta(bytes);
-    read.entries.push({ oid, crc, bytes, offset });
+    if (crc32(entry) !== crc) return null;
+    read.hasDeltas ||= isDelta(entry);
+    read.entries.push({ oid, crc, bytes: entry, offset });
   }
   return read;
 }
@@ -89,10 +91,6 @@ export async function removePack(fs: Fs, folder: string, name: string): Promise<
     if (!isErrno(error, 'ENOENT')) return;
   }
   for (const end of ['rev', 'pack']) await discard(fs, join(folder, `${name}.${end}`));
-}
-
-function asBuffer(bytes: Uint8Array | null): Buffer | null {
-  return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 const stemOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));

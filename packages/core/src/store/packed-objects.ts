@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
+import { asBuffer } from './as-buffer.js';
 import { BoundedCache } from './bounded-cache.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
@@ -106,5 +107,3 @@ export class PackedObjects {
     }
   }
 }
-
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

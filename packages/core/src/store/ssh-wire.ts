@@ -1,3 +1,5 @@
+import { asBuffer } from './as-buffer.js';
+
 /** The byte strings that SSH's formats are made of: a length in 4 bytes, then the bytes (RFC 4251, section 5). */
 
 export function sshString(value: string | Uint8Array): Uint8Array {
@@ -17,7 +19,7 @@ export class SshReader {
   #at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#bytes = asBuffer(bytes);
   }
 
   get atEnd(): boolean {
