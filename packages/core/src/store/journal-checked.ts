@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-import { readIfThere, writeAtomic } from './durable-fs.js';
+import { isRefusal, readCache, sha256 } from './cache-file.js';
+import { writeAtomic } from './durable-fs.js';
 import type { Fs } from './fs.js';
-import { isRefusal } from './journal-snapshot.js';
 import type { Shape } from './shape.js';
 import { oneOf, parseJson, shaped, text, whole } from './shape.js';
 
@@ -37,31 +36,20 @@ export class CheckedJournal {
   /** Of a journal's content from its beginning: how many bytes need no further check. */
   async bytesOf(content: Buffer): Promise<number> {
     if (content.length < worthNoting) return 0;
-    const source = await this.#read();
+    const source = await readCache(this.#fs, this.#file);
     const note = source === null ? undefined : parseJson(source);
     if (!isNote(note) || note.bytes > content.length) return 0;
-    return hash(content.subarray(0, note.bytes)) === note.sha256 ? note.bytes : 0;
+    return sha256(content.subarray(0, note.bytes)) === note.sha256 ? note.bytes : 0;
   }
 
   /** Notes that the first bytes were checked, where `known` (from {@link CheckedJournal.bytesOf}) is far behind. */
   async note(checked: Buffer, { known }: { known: number }): Promise<void> {
     if (checked.length - known < worthNoting) return;
-    const note: Note = { rules, bytes: checked.length, sha256: hash(checked) };
+    const note: Note = { rules, bytes: checked.length, sha256: sha256(checked) };
     try {
       await writeAtomic(this.#fs, this.#file, Buffer.from(`${JSON.stringify(note)}\n`));
     } catch (error) {
       if (!isRefusal(error)) throw error;
     }
   }
-
-  async #read(): Promise<Uint8Array | null> {
-    try {
-      return await readIfThere(this.#fs, this.#file);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      return null;
-    }
-  }
 }
-
-const hash = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { isAgentKey, isHandle } from '../domain/ids.js';
 import type { AgentKey, Handle, Ulid } from '../domain/ids.js';
-import { MeshError } from '../errors.js';
-import { asBuffer } from './as-buffer.js';
-import { readIfThere, writeAtomic } from './durable-fs.js';
+import { readCache, sha256 } from './cache-file.js';
+import { writeAtomic } from './durable-fs.js';
 import type { Fs, FsFile } from './fs.js';
 import { isErrno } from './fs.js';
 import { LiveJournalView } from './journal-view.js';
@@ -79,11 +77,11 @@ export class JournalSnapshot {
 
   /** Null where there is none that fits this journal. */
   async read(journal: FsFile, header: string): Promise<Restored | null> {
-    const source = await this.#source();
+    const source = await readCache(this.#fs, this.#file);
     if (source === null) return null;
     const end = source.indexOf(lineFeed);
     const body = source.subarray(end + 1);
-    if (end < 0 || source.toString('latin1', 0, end) !== `${magic} ${hash(body)}`) return null;
+    if (end < 0 || source.toString('latin1', 0, end) !== `${magic} ${sha256(body)}`) return null;
     const headEnd = body.indexOf(lineFeed);
     const head = parseJson(body.subarray(0, headEnd));
     if (!isHead(head) || head.header !== header || !(await isThere(journal, head))) return null;
@@ -112,7 +110,7 @@ export class JournalSnapshot {
       left_out: { highest, ids: Object.fromEntries(ids), agents: Object.fromEntries(agents) },
     };
     const body = Buffer.from([head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''));
-    await writeAtomic(this.#fs, this.#file, Buffer.concat([Buffer.from(`${magic} ${hash(body)}\n`), body]));
+    await writeAtomic(this.#fs, this.#file, Buffer.concat([Buffer.from(`${magic} ${sha256(body)}\n`), body]));
   }
 
   /** For when the journal itself is written anew. */
@@ -123,22 +121,6 @@ export class JournalSnapshot {
       if (!isErrno(error, 'ENOENT')) throw error;
     }
   }
-
-  async #source(): Promise<Buffer | null> {
-    try {
-      const bytes = await readIfThere(this.#fs, this.#file);
-      return bytes === null ? null : asBuffer(bytes);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      return null;
-    }
-  }
-}
-
-/** A disk that refuses a file that is only a cache fails nobody, who may be about to read and no more. */
-export function isRefusal(error: unknown): boolean {
-  if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EISDIR')) return true;
-  return error instanceof MeshError && ['disk_full', 'read_only', 'store_unusable'].includes(error.errorName);
 }
 
 /** Whether the journal begins and goes on as it did when the snapshot was made. */
@@ -158,5 +140,3 @@ function leftOutOf({ left_out: { highest, ids, agents } }: Head): LeftOut {
     agents: new Map(Object.entries(agents) as [AgentKey, Ulid][]),
   };
 }
-
-const hash = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

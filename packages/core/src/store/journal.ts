@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { Ulid } from '../domain/ids.js';
 import { asBuffer } from './as-buffer.js';
+import { isRefusal } from './cache-file.js';
 import { writeDurable } from './durable-fs.js';
 import type { Fs, FsFile } from './fs.js';
 import { keptOf } from './journal-kept.js';
@@ -8,7 +9,7 @@ import { decodeLine } from './journal-line.js';
 import type { JournalLine } from './journal-line.js';
 import { encodeChecked, isLong } from './journal-progress.js';
 import { journalHeader, JournalReader } from './journal-reader.js';
-import { isRefusal, JournalSnapshot } from './journal-snapshot.js';
+import { JournalSnapshot } from './journal-snapshot.js';
 import type { Journal, JournalDamage, JournalEntry, JournalView, StillNeeded } from './ports.js';
 
 /** {@link Journal} in one file: a header line `git-mesh-journal 1 <store id>`, then a line an entry. */
