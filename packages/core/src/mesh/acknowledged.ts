@@ -1,6 +1,6 @@
 import { decodeAck } from '../domain/ack-record.js';
 import { agentKey } from '../domain/ids.js';
-import type { AgentKey, Handle, Oid } from '../domain/ids.js';
+import type { AgentKey, Handle, Oid, Ulid } from '../domain/ids.js';
 import { lookupPath } from '../domain/tree-edit.js';
 import { MeshError } from '../errors.js';
 import type { MessageEntry } from '../store/ports.js';
@@ -11,7 +11,7 @@ import type { MeshContext } from './context.js';
 export async function ackedHere(ctx: MeshContext, key: AgentKey): Promise<(entry: MessageEntry) => Promise<boolean>> {
   const filesOf = await ackFilesHere(ctx);
   return async (entry) => {
-    const blob = (await filesOf(entry.sender)).get(`${entry.id}.yaml`);
+    const blob = (await filesOf(entry.sender)).get(ackName(entry.id));
     return blob !== undefined && (await agentsThatAcked(ctx, blob)).has(key);
   };
 }
@@ -31,6 +31,9 @@ export async function ackFilesHere(ctx: MeshContext): Promise<(sender: Handle) =
     return acks;
   };
 }
+
+/** The name of the file that acknowledges a message. */
+export const ackName = (id: Ulid): string => `${id}.yaml`;
 
 /** The keys of the agents named in an ack file; none where it cannot be read (doctor names it). */
 export async function agentsThatAcked(ctx: MeshContext, blob: Oid): Promise<ReadonlySet<AgentKey>> {

@@ -6,21 +6,18 @@ import { agentKey, toIso } from '../domain/ids.js';
 import type { AgentKey, EpochMillis, Ulid } from '../domain/ids.js';
 import { freezesInForce } from '../domain/freeze.js';
 import { presencePath } from '../domain/layout.js';
-import { hasExpired, lookTime } from '../domain/message-life.js';
 import { agentView, defaultTtl, effectiveExpiry, renewalDue } from '../domain/presence.js';
 import { encodePresence } from '../domain/presence-record.js';
 import type { PresenceRecord } from '../domain/records.js';
 import type { CheckinDone, CheckinResult, HerdrWake } from '../domain/results.js';
 import { provenDead } from '../store/identity.js';
 import type { JournalView, SessionState } from '../store/ports.js';
-import { ackedHere } from './acknowledged.js';
 import { noteActivity, touch } from './activity.js';
 import type { MeshContext } from './context.js';
-import { judged, judgedFreezes } from './machine-clocks.js';
-import { isAddressed } from './inbox-entries.js';
+import { unreadBetween } from './inbox-entries.js';
+import { judgedFreezes } from './machine-clocks.js';
 import { lastActivityOf, liveSession, numberBefore } from './sessions.js';
 import type { LiveSession } from './sessions.js';
-import { inTips } from './standing-messages.js';
 import { commitChange, eventOf, locked } from './write.js';
 import type { Locked } from './run.js';
 
@@ -144,18 +141,8 @@ async function missed(
 ): Promise<{ count: number; ids: Ulid[] }> {
   const { previous_end: end, fence } = session;
   if (end === null) return { count: 0, ids: [] };
-  const acked = await ackedHere(ctx, key);
-  const stands = inTips(ctx);
-  const now = ctx.clock.now();
-  const time = lookTime(now);
-  const ids: Ulid[] = [];
-  const addressed = journal.messages.filter(
-    (entry) => entry.n > end && entry.n <= fence && isAddressed(entry, ctx.branches.own, key),
-  );
-  for (const entry of await judged(ctx, addressed)) {
-    if (!hasExpired(entry, time) && !(await acked(entry)) && (await stands(entry))) ids.push(entry.id);
-  }
-  return { count: ids.length, ids: ids.slice(0, maxMissedIds) };
+  const unread = await unreadBetween(ctx, key, { journal, above: end, upTo: fence });
+  return { count: unread.length, ids: unread.slice(0, maxMissedIds).map(({ id }) => id) };
 }
 
 async function alsoCheckedIn(call: CallOptions, live: LiveSession | null): Promise<{ pid: number; since: string }[]> {

@@ -1,25 +1,32 @@
 import type { AgentKey, Handle } from '../domain/ids.js';
 import { isAgent } from '../domain/ids.js';
 import { hasExpired, lookTime } from '../domain/message-life.js';
-import type { MessageEntry } from '../store/ports.js';
-import { ackFilesHere, agentsThatAcked } from './acknowledged.js';
+import type { JournalView, MessageEntry } from '../store/ports.js';
+import { ackFilesHere, ackName, agentsThatAcked } from './acknowledged.js';
 import type { MeshContext } from './context.js';
 import { standingFrom } from './in-tip.js';
 import { judged } from './machine-clocks.js';
 import type { LiveSession } from './sessions.js';
 import { inTips } from './standing-messages.js';
 
-/**
- * What stands in a session's inbox, oldest first: addressed to this machine or all, to this agent or all, arrived after
- * the check-in, not acknowledged by it, not expired, and still in its sender's tip (what was taken back or pruned is
- * gone for good, however its acknowledgement is kept).
- */
+/** What stands in a session's inbox: see {@link unreadBetween}. */
 export async function inboxEntries(ctx: MeshContext, { key, session }: LiveSession): Promise<MessageEntry[]> {
-  const { messages } = await ctx.store.journal.view();
-  const now = ctx.clock.now();
-  const time = lookTime(now);
-  const since = messages.slice(firstAbove(messages, session.fence));
-  const addressed = since.filter((entry) => isAddressed(entry, ctx.branches.own, key));
+  return unreadBetween(ctx, key, { journal: await ctx.store.journal.view(), above: session.fence });
+}
+
+/**
+ * What an agent has not read of what arrived in a span of the journal's numbers, oldest first: addressed to this machine or
+ * all, to this agent or all, not acknowledged by it, not expired, and still in its sender's tip (what was taken back or
+ * pruned is gone for good, however its acknowledgement is kept).
+ */
+export async function unreadBetween(
+  ctx: MeshContext,
+  key: AgentKey,
+  { journal: { messages }, above, upTo = Infinity }: { journal: JournalView; above: number; upTo?: number },
+): Promise<MessageEntry[]> {
+  const time = lookTime(ctx.clock.now());
+  const span = messages.slice(firstAbove(messages, above), firstAbove(messages, upTo));
+  const addressed = span.filter((entry) => isAddressed(entry, ctx.branches.own, key));
   const live = (await judged(ctx, addressed)).filter((entry) => !hasExpired(entry, time));
   const unread = await unreadOf(ctx, live, key);
   return live.filter((entry) => unread.has(entry));
@@ -34,7 +41,7 @@ async function unreadOf(ctx: MeshContext, live: readonly MessageEntry[], key: Ag
     const branch = await ctx.branches.get(sender);
     const [acks, standing] = [await acksOf(sender), branch === null ? new Set() : await standingFrom(ctx, branch)];
     for (const entry of entries) {
-      const ack = acks.get(`${entry.id}.yaml`);
+      const ack = acks.get(ackName(entry.id));
       if (ack !== undefined && (await agentsThatAcked(ctx, ack)).has(key)) continue;
       // A tip with something unreadable in it still has what lies beside that.
       if (standing === null ? await stands(entry) : standing.has(entry.id)) unread.add(entry);
@@ -60,12 +67,12 @@ export function isAddressed(entry: MessageEntry, machine: string, key: AgentKey)
 }
 
 /** Numbers only grow along the journal. */
-function firstAbove(messages: readonly MessageEntry[], fence: number): number {
+function firstAbove(messages: readonly MessageEntry[], number: number): number {
   let low = 0;
   let high = messages.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((messages[middle]?.n ?? 0) > fence) high = middle;
+    if ((messages[middle]?.n ?? 0) > number) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -1,9 +1,8 @@
 import { fromIso } from '../domain/ids.js';
 import type { Handle, Oid, Ulid } from '../domain/ids.js';
 import { parseCommitMessage } from '../domain/commit-message.js';
-import { isFolder } from '../domain/git-tree.js';
 import { believedExpiry } from '../domain/message-life.js';
-import { lookupPath } from '../domain/tree-edit.js';
+import { ackFilesHere, ackName } from './acknowledged.js';
 import type { MeshContext } from './context.js';
 import { standingFrom } from './in-tip.js';
 import { receiptFor } from './own-receipts.js';
@@ -12,14 +11,14 @@ import { receiptFor } from './own-receipts.js';
 const unknownMs = 62 * 86_400_000;
 
 /**
- * Once the journal has grown by so much that it is worth it, what is done with goes out of every process's way: what stands in no tip any more, is
- * acknowledged there, and is found by no rule. Cheap otherwise.
+ * Once the journal has grown by so much that it is worth it, what is done with goes out of every process's way: what
+ * stands in no tip any more, is acknowledged in none, and is found by no rule. Cheap otherwise.
  */
 export async function settleJournal(ctx: MeshContext): Promise<void> {
   const { journal } = ctx.store;
   if (!(await journal.isLong())) return;
   const standing = await standingHere(ctx);
-  const acked = await ackedFiles(ctx);
+  const acked = await ackedHere(ctx);
   const now = ctx.clock.now();
   await journal.settle({
     own: ctx.branches.own,
@@ -30,7 +29,7 @@ export async function settleJournal(ctx: MeshContext): Promise<void> {
       if (ids === undefined) return now - fromIso(entry.at) < unknownMs;
       // The same key gives the same message for as long as that lives, wherever it stands.
       const isKeyed = entry.key !== null && now < believedExpiry(entry, now);
-      return ids.has(entry.id) || isKeyed || acked.has(ackName(entry.sender, entry.id));
+      return ids.has(entry.id) || isKeyed || acked.get(entry.sender)?.has(ackName(entry.id)) === true;
     },
   });
 }
@@ -45,19 +44,13 @@ async function standingHere(ctx: MeshContext): Promise<Map<Handle, ReadonlySet<U
   return standing;
 }
 
-const ackName = (sender: string, id: string): string => `${sender}/${id}`;
-
-/** What agents here acknowledged, as far as the own tip says so. */
-async function ackedFiles(ctx: MeshContext): Promise<ReadonlySet<string>> {
-  const { tree } = await ctx.branches.ownBranch();
-  const readTree = (oid: Oid): ReturnType<typeof ctx.store.objects.tree> => ctx.store.objects.tree(oid);
-  const acks = await lookupPath({ root: tree, readTree, path: 'acks' });
-  const found = new Set<string>();
-  for (const folder of acks === null ? [] : await readTree(acks.oid)) {
-    if (!isFolder(folder)) continue;
-    for (const { name } of await readTree(folder.oid)) found.add(ackName(folder.name, name.slice(0, -'.yaml'.length)));
-  }
-  return found;
+/** The files in the own tip that acknowledge what is journaled, by sender. */
+async function ackedHere(ctx: MeshContext): Promise<Map<Handle, ReadonlyMap<string, Oid>>> {
+  const filesOf = await ackFilesHere(ctx);
+  const { messages } = await ctx.store.journal.view();
+  const files = new Map<Handle, ReadonlyMap<string, Oid>>();
+  for (const sender of new Set(messages.map((entry) => entry.sender))) files.set(sender, await filesOf(sender));
+  return files;
 }
 
 /** Own commits by whose reading other machines' clocks are judged: see machine-clocks.ts. */
