@@ -12,7 +12,7 @@ import { maxRecordBytes } from './branches.js';
 import { noteActivityAlone } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries } from './inbox-entries.js';
-import { recalling } from './recall.js';
+import { recalled } from './recall.js';
 import { requireSession } from './sessions.js';
 import { steadyNow } from './steady-now.js';
 
@@ -81,7 +81,7 @@ export function isOwnBroadcast(ctx: MeshContext, entry: MessageEntry, key: Agent
 /** A page goes on after a message's number, or after the message of a ULID where that is here. */
 async function numberOf({ store }: MeshContext, after: Ulid | number | undefined): Promise<number> {
   if (after === undefined || typeof after === 'number') return after ?? 0;
-  const entry = (await recalling(store, await store.journal.view(), after)).byId(after);
+  const entry = await recalled(store, await store.journal.view(), after);
   if (entry !== undefined) return entry.n;
   throw new MeshError(
     'unknown_message',

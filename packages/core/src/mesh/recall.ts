@@ -17,6 +17,16 @@ export async function recalling(
   return new OldMessages(store, journal).viewFor(sender, reference);
 }
 
+/** The message itself; undefined where it never was here. */
+export async function recalled(
+  store: Store,
+  journal: JournalView,
+  reference: Reference,
+  sender?: Handle,
+): Promise<MessageEntry | undefined> {
+  return new OldMessages(store, journal).find(sender, reference);
+}
+
 /** The same for many, of which hardly one is old: the journal is read whole once at most. */
 export class OldMessages {
   readonly #store: Store;

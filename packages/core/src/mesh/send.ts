@@ -22,7 +22,7 @@ import { aliveAgents } from './agents.js';
 import type { MeshContext } from './context.js';
 import { clearsNothing } from './freeze-clear.js';
 import { leftAt } from './left.js';
-import { recalling } from './recall.js';
+import { recalled } from './recall.js';
 import { liveSession } from './sessions.js';
 import { withdrawnHere } from './withdrawn.js';
 import { cutOf } from './standing.js';
@@ -213,7 +213,7 @@ async function resolveReference(
   reference: Ulid | number | undefined,
 ): Promise<Ulid | null> {
   if (typeof reference !== 'number') return reference ?? null;
-  const entry = (await recalling(store, journal, reference)).byNumber(reference);
+  const entry = await recalled(store, journal, reference);
   if (entry !== undefined) return entry.id;
   throw new MeshError(
     'unknown_message',

@@ -11,7 +11,7 @@ import { eventLine } from './log.js';
 import { messageId } from './message-id.js';
 import { newestFirst } from './newest-first.js';
 import type { WalkOptions, Walked } from './newest-first.js';
-import { recalling } from './recall.js';
+import { recalled } from './recall.js';
 
 /** A clock that is further ahead than this when it makes a message is another's problem to find it by. */
 const clockSlackMs = 86_400_000;
@@ -44,8 +44,7 @@ export async function trace(ctx: MeshContext, input: unknown, options: WalkOptio
   }
   const sent = about.find(({ said }) => said.event === 'send');
   const delivered = sent === undefined ? [] : await firstReceipts(ctx, sent, receipts);
-  const journal = await recalling(ctx.store, await ctx.store.journal.view(), id, sent?.handle);
-  const n = (sent === undefined ? journal.byId(id) : journal.byIdFrom(sent.handle, id))?.n;
+  const n = (await recalled(ctx.store, await ctx.store.journal.view(), id, sent?.handle))?.n;
   const numbered = n === undefined ? {} : { message_id: n };
   const events = [
     ...about.map((commit) => ({ ...eventLine(commit), id, ...numbered })),
