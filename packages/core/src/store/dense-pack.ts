@@ -132,23 +132,20 @@ class Maker {
 
   async #make(found: Found, object: GitObject, names: readonly string[]): Promise<void> {
     const { key, kind, entry } = found;
+    const wholeBytes = (): Promise<Uint8Array> | Uint8Array =>
+      kind !== 'delta' && isBest(entry) ? entry : wholeEntry(object.type, object.data);
     const best = object.data.length > maxDeltaBytes ? null : this.#bestDelta(object.data, names);
-    // Far smaller: no need to know what the whole would take.
-    if (best !== null && best.delta.length * 8 < object.data.length) {
-      const deflated = await deflatedBest(best.delta);
-      this.#writer.addDelta(key, best.base, { size: best.delta.length, deflated });
+    if (best === null) {
+      this.#writer.addWhole(key, await wholeBytes());
       return;
     }
-    const whole = kind !== 'delta' && isBest(entry) ? entry : await wholeEntry(object.type, object.data);
-    if (best !== null) {
-      const deflated = await deflatedBest(best.delta);
-      // Of the head and the distance, three bytes are more than a whole one has.
-      if (deflated.length + 3 < whole.length - 8) {
-        this.#writer.addDelta(key, best.base, { size: best.delta.length, deflated });
-        return;
-      }
-    }
-    this.#writer.addWhole(key, whole);
+    const { base, delta } = best;
+    const deflated = await deflatedBest(delta);
+    // Far smaller: no need to know what the whole would take.
+    const whole = delta.length * 8 < object.data.length ? null : await wholeBytes();
+    // Of the head and the distance, three bytes are more than a whole one has.
+    if (whole !== null && deflated.length + 3 >= whole.length - 8) this.#writer.addWhole(key, whole);
+    else this.#writer.addDelta(key, base, { size: delta.length, deflated });
   }
 
   /** The shortest, and among nearly equal ones the one that a reader is through with sooner. */

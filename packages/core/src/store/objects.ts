@@ -46,7 +46,6 @@ const maxRawBytes = 64 * 1024;
 const maxKnown = 20_000;
 /** So many packs of ours are noted before the folder is asked which of them are there still: others may have joined them. */
 const packsBetweenLooks = 64;
-const maxKnownPacks = 10_000;
 const readTries = 4;
 
 /** {@link Objects} in a bare repository's `objects` folder. */
@@ -219,7 +218,6 @@ export class StoreObjects implements Objects {
 
   async #forgetGonePacks(): Promise<void> {
     this.#addedPacks = 0;
-    if (this.#knownPacks.size > maxKnownPacks) this.#knownPacks.clear();
     await this.#packs.refresh();
   }
 

@@ -29,10 +29,12 @@ export interface KnownPack {
 }
 export type KnownPacks = Map<string, KnownPack>;
 
-/** The packs that nobody else looks after. Cheap with the same `known` each time. */
+/** The packs that nobody else looks after. Cheap with the same `known` each time, which forgets those that are gone. */
 export async function knownPacks(fs: Fs, folder: string, known: KnownPacks): Promise<KnownPack[]> {
   const found: KnownPack[] = [];
-  for (const stem of await freePacks(fs, folder)) {
+  const stems = new Set(await freePacks(fs, folder));
+  for (const stem of known.keys()) if (!stems.has(stem)) known.delete(stem);
+  for (const stem of stems) {
     const pack = known.get(stem) ?? (await look(fs, folder, stem));
     if (pack === null) continue;
     known.set(stem, pack);
