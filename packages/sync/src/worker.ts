@@ -87,7 +87,6 @@ class Office {
   /** As {@link steadyNow} tells. */
   #lastActivityAt: number;
   #tips = '';
-  #ended = false;
   readonly #ending = new AbortController();
   #looking: Promise<void> | null = null;
   #lookAgain = false;
@@ -129,7 +128,6 @@ class Office {
   }
 
   async end(): Promise<void> {
-    this.#ended = true;
     this.#ending.abort();
     this.#watch.close();
     this.#calls.close();
@@ -155,7 +153,7 @@ class Office {
   /** One bounded step a look, for as long as there is more to do. */
   async #maintain(): Promise<void> {
     const { clock, store } = this.#options.mesh;
-    if (this.#ended || steadyNow(clock) < this.#maintainAt) return;
+    if (this.#ending.signal.aborted || steadyNow(clock) < this.#maintainAt) return;
     // First: what fails is tried again in ten minutes.
     this.#maintainAt = steadyNow(clock) + maintenanceMs;
     try {
@@ -190,12 +188,12 @@ class Office {
 
   /** A method, since it may change during any await, which the compiler would not believe of a field. */
   #mustLookAgain(): boolean {
-    return this.#lookAgain && !this.#ended;
+    return this.#lookAgain && !this.#ending.signal.aborted;
   }
 
   #takeRemotes(): void {
     const { mesh, rounds, logger } = this.#options;
-    if (this.#ended) return;
+    if (this.#ending.signal.aborted) return;
     const { remotes } = rounds;
     for (const [name, poll] of this.#polls) {
       if (remotes.includes(poll.remote)) continue;
