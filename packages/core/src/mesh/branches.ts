@@ -4,7 +4,7 @@ import type { AgentKey, EpochMillis, Handle, Oid } from '../domain/ids.js';
 import { branchRef, handleOfRef, parsePath, presencePath } from '../domain/layout.js';
 import { decodeMachine } from '../domain/machine.js';
 import { decodePresence } from '../domain/presence-record.js';
-import type { MachineRecord, PresenceRecord } from '../domain/records.js';
+import type { MachineRecord, MessageRecord, PresenceRecord } from '../domain/records.js';
 import type { Verified } from '../domain/results.js';
 import type { Cut } from '../domain/roster.js';
 import { lookupPath } from '../domain/tree-edit.js';
@@ -50,6 +50,8 @@ export const maxPresenceRecords = 2_000;
 export class Branches {
   readonly #store: Store;
   readonly messages: TipMessages;
+  /** Messages that were read, by blob. */
+  readonly records: BoundedCache<Oid, MessageRecord> = new BoundedCache<Oid, MessageRecord>(4 * 1024 * 1024);
   /** When the first own message in the tip is to leave it, while neither tip nor journal move. */
   readonly nextDue: Memo<EpochMillis> = new Memo<EpochMillis>();
   /** Senders whose receipts are missing, while neither tip nor journal move. */

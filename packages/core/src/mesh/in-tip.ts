@@ -2,9 +2,7 @@ import type { Handle, Oid, Ulid } from '../domain/ids.js';
 import { isMeshFolder, messageFolder, parsePath } from '../domain/layout.js';
 import { isFolder } from '../domain/git-tree.js';
 import { diffTree, lookupPath } from '../domain/tree-edit.js';
-import type { MessageRecord } from '../domain/records.js';
 import { MeshError } from '../errors.js';
-import { BoundedCache } from '../store/bounded-cache.js';
 import type { JournalView, MessageEntry, Objects } from '../store/ports.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
@@ -15,8 +13,6 @@ const maxFiles = 500_000;
 export class TipMessages {
   readonly #objects: Objects;
   readonly #known = new Map<Handle, { tree: Oid; ids: ReadonlySet<Ulid> }>();
-  /** Messages that were read, by blob. */
-  readonly records: BoundedCache<Oid, MessageRecord> = new BoundedCache<Oid, MessageRecord>(4 * 1024 * 1024);
 
   constructor(objects: Objects) {
     this.#objects = objects;

@@ -145,7 +145,7 @@ export async function readMessage(
   ctx: MeshContext,
   entry: MessageEntry,
 ): Promise<ReturnType<typeof decodeMessage> | null> {
-  const { records } = ctx.branches.messages;
+  const { records } = ctx.branches;
   const known = records.get(entry.blob);
   if (known !== undefined) return known;
   try {
