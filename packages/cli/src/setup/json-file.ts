@@ -2,7 +2,7 @@ import { MeshError } from '@git-mesh/core';
 import type { Node } from 'jsonc-parser';
 import type { HookEntry, JsonEntry } from './clients.js';
 import { insertItem, isMadeFor, oneLine, removeItem, replaceValue } from './json-edit.js';
-import { contentOf, endOf, itemsOf, propertyOf, readTree, stringAt, valueOf } from './json-tree.js';
+import { contentOf, endOf, itemsOf, propertyOf, readTree, stringAt, valueOf, wayOf } from './json-tree.js';
 import type { JsonTree } from './json-tree.js';
 
 /** Ours in a file: the items that lead to it, outermost first; the last one holds it. */
@@ -20,13 +20,14 @@ export function addEntry(text: string | null, entry: JsonEntry): string {
   if (missing !== null) return insertItem(tree, missing.object, made(entry, missing.depth));
   const [ours] = placesOf(tree, entry);
   if (ours !== undefined) return updated(tree, entry);
-  const found = valueAt(tree, entry.path);
-  if (entry.kind === 'json server' || found === undefined) {
+  const last = wayOf(tree, entry.path).at(-1);
+  if (entry.kind === 'json server' || last === undefined) {
     throw new MeshError(
       'conflict',
       `${entry.file} has another ${entry.path.join('.')}, which is not git-mesh's, so nothing was changed: rename it first`,
     );
   }
+  const found = valueOf(last);
   if (found.type !== 'array') {
     throw new MeshError(
       'invalid_argument',
@@ -55,17 +56,13 @@ export function removeEntry(text: string, entry: JsonEntry): string | null {
 
 /** All places of ours, in the order of the text. */
 export function placesOf(tree: JsonTree, entry: JsonEntry): Place[] {
-  const way: Node[] = [];
-  let object: Node = tree.root;
-  for (const key of entry.path) {
-    const property: Node | undefined = object.type === 'object' ? propertyOf(tree, object, key) : undefined;
-    if (property === undefined) return [];
-    way.push(property);
-    object = valueOf(property);
-  }
-  if (entry.kind === 'json server') return isOurServer(tree, object) ? [way] : [];
-  if (object.type !== 'array') return [];
-  return itemsOf(object).flatMap((group): Place[] => {
+  const way = wayOf(tree, entry.path);
+  const last = way.at(-1);
+  if (last === undefined || way.length < entry.path.length) return [];
+  const value = valueOf(last);
+  if (entry.kind === 'json server') return isOurServer(tree, value) ? [way] : [];
+  if (value.type !== 'array') return [];
+  return itemsOf(value).flatMap((group): Place[] => {
     if (!entry.isNested) return isOurHook(tree, group, entry) ? [[...way, group]] : [];
     const inner = group.type === 'object' ? propertyOf(tree, group, 'hooks') : undefined;
     if (inner === undefined || valueOf(inner).type !== 'array') return [];
@@ -88,29 +85,17 @@ function isOurHook(tree: JsonTree, value: Node, entry: HookEntry): boolean {
   return command?.includes('git-mesh') === true && `${command} `.includes(` ${entry.call} `);
 }
 
+/** The object that the first name of the path is missing in; null where all are there. */
 function firstMissing(tree: JsonTree, { file, path }: JsonEntry): { object: Node; depth: number } | null {
-  let object = tree.root;
-  for (const [depth, key] of path.entries()) {
-    if (object.type !== 'object') {
-      throw new MeshError(
-        'invalid_argument',
-        `${file}: ${path.slice(0, depth).join('.')} is no JSON object, so nothing was changed`,
-      );
-    }
-    const property = propertyOf(tree, object, key);
-    if (property === undefined) return { object, depth };
-    object = valueOf(property);
-  }
-  return null;
-}
-
-function valueAt(tree: JsonTree, path: readonly string[]): Node | undefined {
-  let value: Node | undefined = tree.root;
-  for (const key of path) {
-    const property: Node | undefined = value?.type === 'object' ? propertyOf(tree, value, key) : undefined;
-    value = property && valueOf(property);
-  }
-  return value;
+  const way = wayOf(tree, path);
+  if (way.length === path.length) return null;
+  const last = way.at(-1);
+  const object = last === undefined ? tree.root : valueOf(last);
+  if (object.type === 'object') return { object, depth: way.length };
+  throw new MeshError(
+    'invalid_argument',
+    `${file}: ${path.slice(0, way.length).join('.')} is no JSON object, so nothing was changed`,
+  );
 }
 
 /** The property of `path[depth]`, with all that is in it. */

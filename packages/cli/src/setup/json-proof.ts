@@ -1,8 +1,7 @@
 import type { Node } from 'jsonc-parser';
 import type { JsonEntry } from './clients.js';
 import { placesOf } from './json-file.js';
-import { contentOf, endOf, itemsOf, propertyOf, readTree, valueOf } from './json-tree.js';
-import type { JsonTree } from './json-tree.js';
+import { contentOf, endOf, itemsOf, readTree, valueOf, wayOf } from './json-tree.js';
 
 /**
  * What a file holds that is not ours: its content and its comments, in order. Two texts of which it is the same differ by
@@ -37,16 +36,4 @@ export function othersOf(text: string, entries: readonly JsonEntry[]): string {
 export function presetOthers(entries: readonly JsonEntry[]): string {
   const preset = Object.assign({}, ...entries.map((entry) => (entry.kind === 'hook' ? entry.preset : {}))) as object;
   return othersOf(JSON.stringify(preset), entries);
-}
-
-function wayOf(tree: JsonTree, path: readonly string[]): Node[] {
-  const way: Node[] = [];
-  let object = tree.root;
-  for (const key of path) {
-    const property = object.type === 'object' ? propertyOf(tree, object, key) : undefined;
-    if (property === undefined) break;
-    way.push(property);
-    object = valueOf(property);
-  }
-  return way;
 }

@@ -86,6 +86,19 @@ export function propertyOf(tree: JsonTree, object: Node, key: string): Node | un
   return first;
 }
 
+/** The properties that lead along `path`, outermost first, as far as there are some. @throws MeshError as `propertyOf`. */
+export function wayOf(tree: JsonTree, path: readonly string[]): Node[] {
+  const way: Node[] = [];
+  let object = tree.root;
+  for (const key of path) {
+    const property = object.type === 'object' ? propertyOf(tree, object, key) : undefined;
+    if (property === undefined) break;
+    way.push(property);
+    object = valueOf(property);
+  }
+  return way;
+}
+
 /** A string property's value; undefined for all else. */
 export function stringAt(tree: JsonTree, object: Node, key: string): string | undefined {
   if (object.type !== 'object') return undefined;
