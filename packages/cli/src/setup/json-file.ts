@@ -120,7 +120,7 @@ function updated(tree: JsonTree, entry: JsonEntry): string {
   let { text } = tree;
   for (const key of ['command', 'args'] as const) {
     const now = readTree(text, entry.file);
-    const item = now === null ? undefined : placesOf(now, entry)[0]?.at(-1);
+    const item = now === null ? undefined : ownItem(now, entry);
     if (now === null || item === undefined) return text;
     const value = wantedOf(now, valueOf(item), entry)[key];
     if (value === undefined) continue;
@@ -131,6 +131,11 @@ function updated(tree: JsonTree, entry: JsonEntry): string {
     }
   }
   return text;
+}
+
+/** Ours, also half-way to what it is to start: a server is known by its name then. */
+function ownItem(tree: JsonTree, entry: JsonEntry): Node | undefined {
+  return entry.kind === 'json server' ? wayOf(tree, entry.path).at(-1) : placesOf(tree, entry)[0]?.at(-1);
 }
 
 function wantedOf(tree: JsonTree, ours: Node, entry: JsonEntry): { command: string; args?: readonly string[] } {

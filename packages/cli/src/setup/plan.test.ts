@@ -212,6 +212,21 @@ describe('what its owner gave our entry or put beside it', () => {
     expect((await after(entries('codex'), updated, true))[toml]).toBe('');
   });
 
+  it.each([
+    ['claude-code', `${home}/.claude.json`, 'mcpServers'],
+    ['cursor', `${home}/.cursor/mcp.json`, 'mcpServers'],
+    ['gemini', `${home}/.gemini/settings.json`, 'mcpServers'],
+  ] as const)('stays when %s starts git-mesh by its name so far, as people add it', async (client, file, key) => {
+    const entry = { type: 'stdio', command: 'git-mesh', args: ['mcp'], env: { A: 'b' } };
+    const files = { [file]: `${JSON.stringify({ [key]: { mesh: entry } }, null, 2)}\n` };
+    const updated = await after(entries(client), files);
+    const { [key]: servers } = JSON.parse(updated[file] ?? '') as Record<string, { mesh: object }>;
+    expect(servers?.mesh).toEqual({ ...entry, command: '/usr/bin/node', args: ['/opt/git-mesh.mjs', 'mcp'] });
+    expect(await after(entries(client), updated)).toEqual(updated);
+    const removed = await after(entries(client), updated, true);
+    expect(JSON.parse(removed[file] ?? '')).toEqual({ [key]: {} });
+  });
+
   it('stays when ours is taken out, in one group with it too', async () => {
     const file = `${home}/.claude/settings.json`;
     const text = `{"hooks":{"Stop":[{"matcher":"","hooks":[
