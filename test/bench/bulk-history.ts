@@ -7,8 +7,9 @@ import { type MessageRecord, silentLogger, toIso, type Ulid } from '@git-mesh/co
 import { initMesh, joinMesh, openMesh } from '@git-mesh/sync';
 import { commitSigner } from '../commit-signature.js';
 import { cleanEnvironment, type Environment } from '../environment.js';
-import { bareRemote, stockGit } from '../stock-git.js';
+import { stockGit } from '../stock-git.js';
 import { objectId, writeCommitPack } from './commit-pack.js';
+import { quietRemote } from './resident.js';
 
 /** A mesh whose machine `studio` has sent much to `laptop`. */
 export interface BulkHistory {
@@ -45,9 +46,7 @@ interface Draft {
  * mesh does in months. The remote and the store have it all in one pack, as after `git gc`.
  */
 export async function makeBulkHistory(root: string, messages: number, live: number): Promise<BulkHistory> {
-  const remote = bareRemote(root);
-  stockGit(['config', 'gc.auto', '0'], { cwd: remote });
-  stockGit(['config', 'receive.autogc', 'false'], { cwd: remote });
+  const remote = quietRemote(root);
   const env = cleanEnvironment(root);
   const member = (handle: string) => ({ env, logger: silentLogger, hostname: handle, machine: handle });
   const store = join(root, 'studio');

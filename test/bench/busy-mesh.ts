@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { type Connection, silentLogger } from '@git-mesh/core';
-import { initMesh, joinMesh, type OpenMesh, openMesh } from '@git-mesh/sync';
 import { cleanEnvironment, type Environment, launcher } from '../environment.js';
 import { bareRemote, stockGit } from '../stock-git.js';
 import { median, quantile, timed } from './measure.js';
+import { addResident, type Resident } from './resident.js';
 
 /** What an answer takes in a mesh with much in it, in milliseconds. */
 export interface Answer {
@@ -37,11 +35,11 @@ export async function measureBusy(
     agents: Math.ceil(options.agents / options.machines),
     messages: Math.ceil(options.messages / (options.machines - 1)),
   };
-  const studio = await start(root, { env, remote, handle: 'studio' });
+  const studio = await addResident(root, { remote, handle: 'studio', isFirst: true });
   await checkIn(studio, perMachine.agents);
   await studio.mesh.syncNow();
   for (let n = 1; n < options.machines; n++) {
-    const member = await start(root, { env, remote, handle: `m${n}` });
+    const member = await addResident(root, { remote, handle: `m${n}`, isFirst: false });
     await checkIn(member, perMachine.agents);
     for (let sent = 0; sent < perMachine.messages; sent += together) {
       const some = Math.min(together, perMachine.messages - sent);
@@ -83,24 +81,6 @@ export async function measureBusy(
 
 /** Sends that are made at once share a commit run; so many do not fill the memory. */
 const together = 50;
-
-interface Resident {
-  store: string;
-  mesh: OpenMesh;
-  connection: Connection;
-}
-
-async function start(
-  root: string,
-  { env, remote, handle }: { env: Environment; remote: string; handle: string },
-): Promise<Resident> {
-  const store = join(root, handle);
-  const membership = { dir: store, env, logger: silentLogger, hostname: handle, machine: handle };
-  if (handle === 'studio') await initMesh({ ...membership, remote });
-  else await joinMesh({ ...membership, url: remote });
-  const mesh = await openMesh({ dir: store, env, logger: silentLogger });
-  return { store, mesh, connection: mesh.newConnection({ resident: true }) };
-}
 
 async function checkIn({ mesh, connection }: Resident, agents: number): Promise<void> {
   for (let n = 0; n < agents; n++) {

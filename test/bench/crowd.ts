@@ -2,12 +2,11 @@ import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Connection, Store, silentLogger } from '@git-mesh/core';
-import { initMesh, joinMesh, type OpenMesh, openMesh } from '@git-mesh/sync';
-import { cleanEnvironment } from '../environment.js';
+import { Store, silentLogger } from '@git-mesh/core';
 import { bareRemote, stockGit } from '../stock-git.js';
 import { rivalCrowd } from './crowd-rival.js';
 import { quantile } from './measure.js';
+import { addResident, type Resident } from './resident.js';
 
 /** Each machine sends so many messages, to all. */
 export const messagesEach = 10;
@@ -45,13 +44,6 @@ export async function measureCrowd(
   return [ours, ...rivals];
 }
 
-interface Member {
-  handle: string;
-  dir: string;
-  mesh: OpenMesh;
-  connection: Connection;
-}
-
 async function ourCrowd(root: string, machines: number): Promise<Crowd> {
   const remote = bareRemote(root);
   const pushed = notePushes(remote);
@@ -72,13 +64,13 @@ async function ourCrowd(root: string, machines: number): Promise<Crowd> {
     ),
   );
   const wanted = sentAt.size * (machines - 1);
-  const journals = await Promise.all(members.map(({ dir }) => openJournal(dir)));
-  let arrived: number[] = [];
+  const journals = await Promise.all(members.map(({ store }) => openJournal(store)));
+  let arrived: Arrival[] = [];
   while (arrived.length < wanted && Date.now() - started < limitMs) {
     await pause(250);
-    arrived = await arrivals(journals, members, sentAt);
+    arrived = await arrivalsAt(journals, members, sentAt);
   }
-  const last = Math.max(...(await arrivalTimes(journals, members, sentAt)));
+  const last = Math.max(...arrived.map(({ at }) => at));
   // The receipts and the rest of the pushes are part of the work.
   for (const { mesh } of members) await mesh.close();
   const events = pushed().slice(before);
@@ -88,22 +80,15 @@ async function ourCrowd(root: string, machines: number): Promise<Crowd> {
     allMs: arrived.length < wanted ? null : last - started,
     pushesAMessage: events.length / sentAt.size,
     toRemote: toRemote(remote, members, { events, sentAt }),
-    toDelivered: arrived,
+    toDelivered: arrived.map(({ ms }) => ms),
     delivered: arrived.length / wanted,
   };
 }
 
-async function gather(root: string, remote: string, machines: number): Promise<Member[]> {
-  const env = cleanEnvironment(root);
-  const members: Member[] = [];
+async function gather(root: string, remote: string, machines: number): Promise<Resident[]> {
+  const members: Resident[] = [];
   for (let n = 0; n < machines; n++) {
-    const handle = `m${n}`;
-    const dir = join(root, handle);
-    const membership = { dir, env, logger: silentLogger, hostname: handle, machine: handle };
-    if (n === 0) await initMesh({ ...membership, remote });
-    else await joinMesh({ ...membership, url: remote });
-    const mesh = await openMesh({ dir, env, logger: silentLogger });
-    members.push({ handle, dir, mesh, connection: mesh.newConnection({ resident: true }) });
+    members.push(await addResident(root, { remote, handle: `m${n}`, isFirst: n === 0 }));
   }
   return members;
 }
@@ -115,34 +100,26 @@ async function openJournal(dir: string): Promise<Journal> {
   return (await Store.open(dir, { clock, random: randomBytes, logger: silentLogger })).journal;
 }
 
-async function arrivalsOf(
+interface Arrival {
+  at: number;
+  /** Since it was accepted where it was sent. */
+  ms: number;
+}
+
+/** Each message at each other machine that has it. */
+async function arrivalsAt(
   journals: readonly Journal[],
-  members: readonly Member[],
+  members: readonly Resident[],
   sentAt: ReadonlyMap<string, number>,
-): Promise<{ id: string; at: number }[]> {
+): Promise<Arrival[]> {
   const views = await Promise.all(journals.map((journal) => journal.view()));
   return views.flatMap(({ messages }, index) =>
-    messages
-      .filter(({ id, sender }) => sentAt.has(id) && sender !== members[index]?.handle)
-      .map(({ id, at }) => ({ id, at: Date.parse(at) })),
+    messages.flatMap(({ id, sender, at: iso }) => {
+      const sent = sentAt.get(id);
+      const at = Date.parse(iso);
+      return sent === undefined || sender === members[index]?.handle ? [] : [{ at, ms: Math.max(0, at - sent) }];
+    }),
   );
-}
-
-async function arrivals(
-  journals: readonly Journal[],
-  members: readonly Member[],
-  sentAt: ReadonlyMap<string, number>,
-): Promise<number[]> {
-  const found = await arrivalsOf(journals, members, sentAt);
-  return found.map(({ id, at }) => Math.max(0, at - (sentAt.get(id) ?? at)));
-}
-
-async function arrivalTimes(
-  journals: readonly Journal[],
-  members: readonly Member[],
-  sentAt: ReadonlyMap<string, number>,
-): Promise<number[]> {
-  return (await arrivalsOf(journals, members, sentAt)).map(({ at }) => at);
 }
 
 /** A push that the remote took: when, and what it moved a branch to. */
@@ -171,7 +148,7 @@ export function notePushes(remote: string): () => PushEvent[] {
 
 function toRemote(
   remote: string,
-  members: readonly Member[],
+  members: readonly Resident[],
   { events, sentAt }: { events: readonly PushEvent[]; sentAt: ReadonlyMap<string, number> },
 ): number[] {
   const times: number[] = [];

@@ -1,13 +1,9 @@
-import { join } from 'node:path';
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { silentLogger } from '@git-mesh/core';
-import { initMesh, joinMesh, openMesh } from '@git-mesh/sync';
-import { cleanEnvironment } from '../environment.js';
 import { bareRemote } from '../stock-git.js';
 import { inThePast } from './history.js';
-import type { Resident } from './history.js';
 import { median } from './measure.js';
+import { addResident, type Resident } from './resident.js';
 
 /** What this process holds, in MiB, once garbage was collected. */
 export interface DaySample {
@@ -48,19 +44,13 @@ function sample(days: number, messages: number): DaySample {
  */
 export async function measureDay(root: string, days: number, onProgress: (line: string) => void): Promise<DaySample[]> {
   const remote = bareRemote(root);
-  const env = cleanEnvironment(root);
   const residents: Resident[] = [];
   const samples: DaySample[] = [];
   const ticks = days * ticksADay;
   await inThePast(ticks, ticks * tickMs, async (next) => {
     for (const handle of ['studio', 'laptop']) {
-      const store = join(root, handle);
-      const membership = { dir: store, env, logger: silentLogger, hostname: handle, machine: handle };
-      if (residents.length === 0) await initMesh({ ...membership, remote });
-      else await joinMesh({ ...membership, url: remote });
-      const mesh = await openMesh({ dir: store, env, logger: silentLogger });
-      const resident = { handle, store, mesh, connection: mesh.newConnection({ resident: true }) };
-      await mesh.api.checkin({ agent_id, ttl_seconds: 900, confirm: true }, resident);
+      const resident = await addResident(root, { remote, handle, isFirst: residents.length === 0 });
+      await resident.mesh.api.checkin({ agent_id, ttl_seconds: 900, confirm: true }, resident);
       residents.push(resident);
     }
     await exchange(residents);

@@ -1,8 +1,4 @@
-import { join } from 'node:path';
-import { type Connection, silentLogger } from '@git-mesh/core';
-import { initMesh, joinMesh, type OpenMesh, openMesh } from '@git-mesh/sync';
-import { cleanEnvironment } from '../environment.js';
-import { bareRemote, stockGit } from '../stock-git.js';
+import { addResident, quietRemote, type Resident } from './resident.js';
 
 /** Two machines in this process and the repository between them. */
 export interface TwoMachines {
@@ -10,13 +6,6 @@ export interface TwoMachines {
   studio: Resident;
   laptop: Resident;
   close(): Promise<void>;
-}
-
-export interface Resident {
-  handle: string;
-  store: string;
-  mesh: OpenMesh;
-  connection: Connection;
 }
 
 export async function send(from: Resident, to: string, n: number): Promise<string> {
@@ -52,23 +41,12 @@ export async function makeHistory(
   messages: number,
   onProgress: (done: number) => void,
 ): Promise<TwoMachines> {
-  const remote = bareRemote(root);
-  // As on the remote of the clones that git is measured with: housekeeping falls on runs at random.
-  stockGit(['config', 'gc.auto', '0'], { cwd: remote });
-  stockGit(['config', 'receive.autogc', 'false'], { cwd: remote });
-  const env = cleanEnvironment(root);
-  const open = async (handle: string): Promise<Resident> => {
-    const store = join(root, handle);
-    const membership = { dir: store, env, logger: silentLogger, hostname: handle, machine: handle };
-    if (handle === 'studio') await initMesh({ ...membership, remote });
-    else await joinMesh({ ...membership, url: remote });
-    const mesh = await openMesh({ dir: store, env, logger: silentLogger });
-    return { handle, store, mesh, connection: mesh.newConnection({ resident: true }) };
-  };
+  // As the remote of the clones that git is measured with.
+  const remote = quietRemote(root);
   const residents: Resident[] = [];
   await inThePast(messages + 1, messages * secondsBetweenMessages * 1000, async (next) => {
-    const studio = await open('studio');
-    const laptop = await open('laptop');
+    const studio = await addResident(root, { remote, handle: 'studio', isFirst: true });
+    const laptop = await addResident(root, { remote, handle: 'laptop', isFirst: false });
     residents.push(studio, laptop);
     await studio.mesh.syncNow();
     for (let n = 0; n < messages; n++) {

@@ -1,21 +1,11 @@
-import { join } from 'node:path';
-import { type Connection, silentLogger } from '@git-mesh/core';
-import { initMesh, joinMesh, type OpenMesh, openMesh } from '@git-mesh/sync';
-import { cleanEnvironment } from '../environment.js';
-import { bareRemote, stockGit } from '../stock-git.js';
 import { inThePast } from './history.js';
+import { addResident, quietRemote, type Resident } from './resident.js';
 
 /** Its machines, each with its store under that name. */
 export const longMeshHandles: readonly string[] = ['studio', 'laptop', 'server'];
 const secondsBetweenMessages = 60;
 /** How many messages lie between two exchanges of all machines: some four hours. */
 const messagesARound = 250;
-
-interface Member {
-  handle: string;
-  mesh: OpenMesh;
-  connection: Connection;
-}
 
 const agentOf = (handle: string): string => `agent-${handle}`;
 
@@ -25,19 +15,11 @@ const agentOf = (handle: string): string => `agent-${handle}`;
  * reads it, a tenth is for all. Leaves the repository between them, `hub.git`, and the stores in `root`.
  */
 export async function makeLongMesh(root: string, messages: number, onProgress: (done: number) => void): Promise<void> {
-  const remote = bareRemote(root);
-  stockGit(['config', 'gc.auto', '0'], { cwd: remote });
-  stockGit(['config', 'receive.autogc', 'false'], { cwd: remote });
-  const env = cleanEnvironment(root);
-  const members: Member[] = [];
+  const remote = quietRemote(root);
+  const members: Resident[] = [];
   await inThePast(messages + 1, messages * secondsBetweenMessages * 1000, async (next) => {
     for (const handle of longMeshHandles) {
-      const dir = join(root, handle);
-      const membership = { dir, env, logger: silentLogger, hostname: handle, machine: handle };
-      if (members.length === 0) await initMesh({ ...membership, remote });
-      else await joinMesh({ ...membership, url: remote });
-      const mesh = await openMesh({ dir, env, logger: silentLogger });
-      members.push({ handle, mesh, connection: mesh.newConnection({ resident: true }) });
+      members.push(await addResident(root, { remote, handle, isFirst: members.length === 0 }));
     }
     for (let n = 0; n < messages; n++) {
       next();
@@ -52,7 +34,7 @@ export async function makeLongMesh(root: string, messages: number, onProgress: (
   for (const { mesh } of members) await mesh.close();
 }
 
-async function sendOne(members: readonly Member[], n: number): Promise<void> {
+async function sendOne(members: readonly Resident[], n: number): Promise<void> {
   const from = members[n % members.length];
   const to = members[(n + 1) % members.length];
   if (from === undefined || to === undefined) throw new Error('three members were made');
@@ -67,7 +49,7 @@ async function sendOne(members: readonly Member[], n: number): Promise<void> {
 }
 
 /** Everyone checks in, hears the others, acknowledges what is for its agent, and says so. */
-async function exchange(members: readonly Member[]): Promise<void> {
+async function exchange(members: readonly Resident[]): Promise<void> {
   for (const { handle, mesh, connection } of members) {
     const input = { agent_id: agentOf(handle), ttl_seconds: 86_400, confirm: true };
     await mesh.api.checkin(input, { connection });
@@ -80,7 +62,7 @@ async function exchange(members: readonly Member[]): Promise<void> {
   }
 }
 
-async function acknowledge({ handle, mesh, connection }: Member): Promise<void> {
+async function acknowledge({ handle, mesh, connection }: Resident): Promise<void> {
   const agent_id = agentOf(handle);
   for (;;) {
     const { messages, remaining } = await mesh.api.inbox({ agent_id, limit: 100 }, { connection });

@@ -6,7 +6,7 @@ import type { Oid } from '@git-mesh/core';
 import { verifyAdvance } from '@git-mesh/sync/testing';
 import { stockGit } from '../stock-git.js';
 import { makeHistory, send } from './history.js';
-import type { Resident } from './history.js';
+import type { Resident } from './resident.js';
 import { median, timed } from './measure.js';
 
 const commits = 5_000;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bytesIn } from '../bench/maintain.js';
@@ -21,7 +21,7 @@ export async function measureMesh(root: string, { remote, members }: Year, day: 
   const env = { ...cleanEnvironment(root), GIT_MESH_DIR: first.store, MESH_CLOCK_SHIFT_MS: String(shift) };
   sizes(figures, 'here', first.store);
   sizes(figures, 'remote', remote);
-  figures['here: journal bytes'] = bytesAt(join(first.store, 'mesh', 'journal'));
+  figures['here: journal bytes'] = statSync(join(first.store, 'mesh', 'journal')).size;
   figures['here: local state bytes'] = bytesIn(join(first.store, 'mesh'));
   const tip = stockGit(['ls-tree', '-r', '--name-only', `refs/heads/mesh/${first.handle}`], { cwd: first.store });
   figures['here: tip files'] = tip.split('\n').length;
@@ -104,7 +104,7 @@ async function serverMemory(env: Environment, root: string): Promise<number> {
 
 async function gitFetch(root: string, remote: string): Promise<number> {
   const clone = join(root, 'rival.git');
-  if (bytesAt(clone) === 0) stockGit(['clone', '-q', '--mirror', '--no-local', `file://${remote}`, clone]);
+  if (!existsSync(clone)) stockGit(['clone', '-q', '--mirror', '--no-local', `file://${remote}`, clone]);
   stockGit(['fetch', '-q'], { cwd: clone });
   return timed(() => stockGit(['fetch', '-q'], { cwd: clone }));
 }
@@ -115,11 +115,4 @@ function sizes(figures: Figures, name: string, repository: string): void {
   figures[`${name}: objects`] = count('count') + count('in-pack');
   figures[`${name}: packs`] = count('packs');
   figures[`${name}: bytes`] = bytesIn(join(repository, 'objects'));
-}
-
-/** 0 where nothing is. */
-function bytesAt(path: string): number {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return 0;
-  return found.isDirectory() ? readdirSync(path).reduce((sum, name) => sum + bytesAt(join(path, name)), 0) : found.size;
 }

@@ -1,10 +1,6 @@
-import { join } from 'node:path';
-import { type Connection, silentLogger } from '@git-mesh/core';
-import { initMesh, joinMesh, type OpenMesh, openMesh } from '@git-mesh/sync';
 import { inThePast } from '../bench/history.js';
-import { cleanEnvironment, type Environment } from '../environment.js';
+import { addResident, openResident, quietRemote, type Resident } from '../bench/resident.js';
 import { randomFrom } from '../random.js';
-import { bareRemote, stockGit } from '../stock-git.js';
 
 const dayMs = 86_400_000;
 
@@ -36,11 +32,7 @@ export interface YearOptions {
   seed: number;
 }
 
-export interface Member {
-  handle: string;
-  store: string;
-  mesh: OpenMesh;
-  connection: Connection;
+export interface Member extends Resident {
   agents: readonly string[];
 }
 
@@ -61,8 +53,7 @@ export async function liveThrough(
 ): Promise<void> {
   const { root, machines, messagesADay, days, roundsADay } = options;
   const pick = new Pick(options.seed);
-  const remote = bareRemote(root);
-  const env = cleanEnvironment(root);
+  const remote = quietRemote(root);
   const members: Member[] = [];
   const year: Year = {
     remote,
@@ -75,22 +66,7 @@ export async function liveThrough(
   await inThePast(days * (messagesADay + roundsADay), days * dayMs, async (next) => {
     for (let n = 0; n < machines; n++) {
       const handle = `m${String(n).padStart(2, '0')}`;
-      const store = join(root, handle);
-      const membership = { dir: store, env, logger: silentLogger, hostname: handle, machine: handle };
-      if (n === 0) await initMesh({ ...membership, remote });
-      else await joinMesh({ ...membership, url: remote });
-      if (n === 0) {
-        stockGit(['config', 'gc.auto', '0'], { cwd: remote });
-        stockGit(['config', 'receive.autogc', 'false'], { cwd: remote });
-      }
-      const mesh = await openMesh({ dir: store, env, logger: silentLogger });
-      members.push({
-        handle,
-        store,
-        mesh,
-        connection: mesh.newConnection({ resident: true }),
-        agents: ['build', 'review'],
-      });
+      members.push({ ...(await addResident(root, { remote, handle, isFirst: n === 0 })), agents: ['build', 'review'] });
     }
     for (let day = 1; day <= days; day++) {
       for (let round = 0; round < roundsADay; round++) {
@@ -103,15 +79,14 @@ export async function liveThrough(
       }
       await onDay(day, year);
       // Nobody's server runs for a year; and twenty together would fill this process with what each may keep in memory.
-      for (const member of members) await reopen(member, env);
+      for (const member of members) await reopen(root, member);
     }
   });
 }
 
-async function reopen(member: Member, env: Environment): Promise<void> {
+async function reopen(root: string, member: Member): Promise<void> {
   await member.mesh.close();
-  member.mesh = await openMesh({ dir: member.store, env, logger: silentLogger });
-  member.connection = member.mesh.newConnection({ resident: true });
+  Object.assign(member, await openResident(root, member.store));
 }
 
 async function session(member: Member, when: { day: number; round: number; last: boolean }): Promise<void> {
