@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fsck, git } from '../testing/git.js';
 import { startWorker } from '../testing/run-worker.js';
-import { newStore, storeDeps, temporaryFolder } from '../testing/store-fixture.js';
+import { storeDeps } from '../testing/store-fixture.js';
+import { storeForEach } from '../testing/store-for-each.js';
 import { commitOnBranch } from './commit.js';
 import { Store } from './store.js';
 
@@ -17,13 +18,7 @@ const hasStrace = ((): boolean => {
   }
 })();
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
-});
-afterEach(() => folder.remove());
+const { folder, store } = storeForEach();
 
 const files = async (): Promise<string[]> =>
   (await git(store.dir, 'ls-tree', '-r', '--name-only', store.branch))

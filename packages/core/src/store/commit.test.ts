@@ -1,10 +1,11 @@
 import { chmod, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentId } from '../domain/ids.js';
 import { faultyFs } from '../testing/faulty-fs.js';
 import { fsck, git } from '../testing/git.js';
-import { newStore, storeDeps, temporaryFolder } from '../testing/store-fixture.js';
+import { storeDeps } from '../testing/store-fixture.js';
+import { storeForEach } from '../testing/store-for-each.js';
 import { commitOnBranch } from './commit.js';
 import type { BranchCommit } from './commit.js';
 import { MachineKey } from './keys.js';
@@ -25,13 +26,7 @@ function change(path: string, content: string | null, rest: Partial<BranchCommit
 const commit = (store: Store, made: BranchCommit): ReturnType<typeof commitOnBranch> =>
   store.withLock(() => commitOnBranch(store, made));
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
-});
-afterEach(() => folder.remove());
+const { folder, store } = storeForEach();
 
 describe('a commit on the own branch', () => {
   it('is read by stock git with its files, people, trailers and counter', async () => {

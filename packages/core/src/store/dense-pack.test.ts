@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { encodeCommit, encodeTree } from '../domain/git-object.js';
 import type { GitObject, TreeEntry } from '../domain/git-object.js';
 import type { EpochMillis, Oid } from '../domain/ids.js';
 import { fsck, git } from '../testing/git.js';
-import { newStore, temporaryFolder } from '../testing/store-fixture.js';
+import { storeForEach } from '../testing/store-for-each.js';
 import { densePack } from './dense-pack.js';
 import { densify } from './densify.js';
 import { GitEngine } from './git-engine.js';
@@ -16,15 +16,8 @@ import { hashObject } from './object-id.js';
 import { StoreObjects } from './objects.js';
 import { Pace } from './pace.js';
 import { readPacks } from './pack-sources.js';
-import type { Store } from './store.js';
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
-});
-afterEach(() => folder.remove());
+const { folder, store } = storeForEach();
 
 const place = (): string => join(store.dir, 'objects', 'pack');
 const stems = (): string[] =>

@@ -1,21 +1,13 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newStore, temporaryFolder } from '../testing/store-fixture.js';
+import { expect, test } from 'vitest';
+import { storeForEach } from '../testing/store-for-each.js';
 import { hashObject } from './object-id.js';
 import { makeDelta } from './pack-delta.js';
 import { makePackIndex } from './pack-index-write.js';
 import { encodePack, packHeader } from './pack-write.js';
 import type { PackPart } from './pack-write.js';
-import type { Store } from './store.js';
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
-});
-afterEach(() => folder.remove());
+const { store } = storeForEach();
 
 const limits = { maxObjectBytes: 1_000_000, maxInflatedBytes: 3_000_000 };
 const blob = (data: Uint8Array): PackPart & { data: Uint8Array } => ({ type: 'blob', data });

@@ -1,20 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fsck, git } from '../testing/git.js';
-import { newStore, temporaryFolder } from '../testing/store-fixture.js';
+import { storeForEach } from '../testing/store-for-each.js';
 import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
-import type { Store } from './store.js';
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
-});
-afterEach(() => folder.remove());
+const { folder, store } = storeForEach();
 
 const place = (): string => join(store.dir, 'objects', 'pack');
 const files = (): string[] => readdirSync(place()).sort();

@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, wr
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Oid } from '../domain/ids.js';
 import { faultyFs } from '../testing/faulty-fs.js';
 import { fsck } from '../testing/git.js';
-import { newStore, temporaryFolder } from '../testing/store-fixture.js';
+import { storeForEach } from '../testing/store-for-each.js';
 import { footprint } from './footprint.js';
 import type { Fs } from './fs.js';
 import { youngMs } from './loose-gather.js';
@@ -17,15 +17,8 @@ import { StoreObjects } from './objects.js';
 import { indexedObjects } from './pack-index.js';
 import { byHand as boundsByHand } from './maintain-bounds.js';
 import type { MaintainBounds } from './ports.js';
-import type { Store } from './store.js';
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
-});
-afterEach(() => folder.remove());
+const { store } = storeForEach();
 
 const byHand: MaintainBounds = { ...boundsByHand, maxObjects: 1_000, maxBytes: 1e9 };
 const hour = 3_600_000;

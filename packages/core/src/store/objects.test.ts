@@ -15,30 +15,25 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Oid } from '../domain/ids.js';
 import { faultyFs } from '../testing/faulty-fs.js';
 import { fsck, git } from '../testing/git.js';
-import { newStore, temporaryFolder } from '../testing/store-fixture.js';
+import { storeForEach } from '../testing/store-for-each.js';
 import { nodeFs } from './node-fs.js';
 import { hashObject } from './object-id.js';
 import { StoreObjects } from './objects.js';
 import { encodePack } from './pack-write.js';
-import type { Store } from './store.js';
 
 const limits = { maxObjectBytes: 100_000 };
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const blob = (text: string): { type: 'blob'; data: Uint8Array } => ({ type: 'blob', data: bytes(text) });
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
+const { folder, store } = storeForEach();
 let objects: StoreObjects;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
+beforeEach(() => {
   objects = new StoreObjects(nodeFs, store.dir);
 });
-afterEach(() => folder.remove());
 
 const fresh = (): StoreObjects => new StoreObjects(nodeFs, store.dir);
 const packFolder = (): string => join(store.dir, 'objects', 'pack');

@@ -1,23 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Oid } from '../domain/ids.js';
 import { faultyFs } from '../testing/faulty-fs.js';
 import { fsck, git } from '../testing/git.js';
-import { newStore, temporaryFolder } from '../testing/store-fixture.js';
+import { storeForEach } from '../testing/store-for-each.js';
 import { nodeFs } from './node-fs.js';
 import { StoreObjects } from './objects.js';
 import { consolidatePacks } from './pack-consolidate.js';
-import type { Store } from './store.js';
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
-});
-afterEach(() => folder.remove());
+const { store } = storeForEach();
 
 const place = (): string => join(store.dir, 'objects', 'pack');
 const packs = async (): Promise<string[]> => (await readdir(place())).filter((name) => name.endsWith('.pack'));

@@ -1,33 +1,28 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Oid, RefName } from '../domain/ids.js';
 import { fsck, git } from '../testing/git.js';
-import { newStore, temporaryFolder } from '../testing/store-fixture.js';
+import { storeForEach } from '../testing/store-for-each.js';
 import { nodeFs } from './node-fs.js';
 import { isRefName } from './ref-name-check.js';
 import { StoreRefs } from './refs.js';
-import type { Store } from './store.js';
 
 const ref = (name: string): RefName => name as RefName;
 const mine = ref('refs/heads/mesh/studio');
 
-let folder: { path: string; remove: () => Promise<void> };
-let store: Store;
+const { store } = storeForEach();
 let refs: StoreRefs;
 let one: Oid;
 let two: Oid;
 beforeEach(async () => {
-  folder = await temporaryFolder();
-  store = await newStore(join(folder.path, 'store'));
   refs = new StoreRefs(nodeFs, store.dir);
   const [tree = ''] = await store.objects.write([{ type: 'tree', data: new Uint8Array() }]);
   const person = ['-c', 'user.name=x', '-c', 'user.email=x@y'];
   one = (await git(store.dir, ...person, 'commit-tree', tree, '-m', 'one')) as Oid;
   two = (await git(store.dir, ...person, 'commit-tree', tree, '-m', 'two')) as Oid;
 });
-afterEach(() => folder.remove());
 
 describe('a ref', () => {
   it('is made, moved and deleted as stock git sees it', async () => {

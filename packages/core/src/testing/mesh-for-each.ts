@@ -1,19 +1,7 @@
 import { afterEach, beforeEach } from 'vitest';
+import { live } from './live.js';
 import type { TestMachine, TestMesh } from './mesh-fixture.js';
 import { testMesh } from './mesh-fixture.js';
-
-/** What `current` gives at the time of each use, under one name. */
-function live<T extends object>(current: () => T): T {
-  // Every access goes to the real object: nothing of this one is ever seen.
-  return new Proxy({} as T, {
-    get(_, name) {
-      const target = current();
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-    set: (_, name, value) => Reflect.set(current(), name, value),
-  });
-}
 
 /** A new mesh for each test of the file, and its removal. The machines go by their handles and are this test's own. */
 export function meshForEach<Handle extends string>(
