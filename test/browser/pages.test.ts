@@ -102,6 +102,15 @@ describe.skipIf(chromiumPath === null)(`in a browser${reason}`, () => {
 
     await page.setViewportSize({ width: 390, height: 800 });
     expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await page.locator('[name=machine]').isVisible(), 'folded away').toBe(false);
+    await page.locator('#more').click();
+    await page.locator('[name=machine]').selectOption('laptop');
+    expect(await page.locator('#more').innerText()).toBe('Fewer filters (1 set)');
+    await page.locator('#more').click();
+    expect(await page.locator('#more').innerText()).toBe('More filters (1 set)');
+    await page.locator('#more').click();
+    await page.locator('[name=machine]').selectOption('');
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
     await page.emulateMedia({ colorScheme: 'dark' });
     const ground = (): Promise<string> => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     expect(await ground()).toBe('rgb(18, 22, 27)');

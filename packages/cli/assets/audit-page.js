@@ -217,6 +217,21 @@
     drawList();
     drawTimeline();
   }
+  /** On a narrow screen most filters are folded away; those that are set are counted. */
+  function tellOfFilters() {
+    const set = [...form.elements].filter(
+      (each) => each.name !== 'text' && (each.checked || (each.type !== 'checkbox' && each.value)),
+    );
+    const isWhole = form.classList.contains('whole');
+    more.setAttribute('aria-expanded', String(isWhole));
+    more.textContent = `${isWhole ? 'Fewer' : 'More'} filters${set.length === 0 ? '' : ` (${set.length} set)`}`;
+  }
+  const more = document.getElementById('more');
+  more.addEventListener('click', () => {
+    form.classList.toggle('whole');
+    tellOfFilters();
+  });
+  form.addEventListener('input', tellOfFilters);
   form.addEventListener('input', () => {
     list.scrollTop = 0;
     filter();

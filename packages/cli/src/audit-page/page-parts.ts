@@ -1,6 +1,7 @@
 /** What the written page and the live one show of the log; `assets/audit-page.js` fills it. */
 export const timelineParts = `<form id="filters">
 <label>Search<input name="text" type="search" autocomplete="off"></label>
+<button type="button" id="more" aria-controls="filters" aria-expanded="false">More filters</button>
 <label>Message<input name="message" type="search" autocomplete="off" placeholder="number or id"></label>
 <label>Agent<select name="agent"><option value="">all</option></select></label>
 <label>Machine<select name="machine"><option value="">all</option></select></label>
