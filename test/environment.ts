@@ -17,7 +17,7 @@ function workspace(): string {
 export const workspaceRoot: string = workspace();
 
 /** The built command, to be run with the Node executable. */
-export const launcher: string = join(workspaceRoot, 'packages/cli/bin/git-mesh.mjs');
+export const launcher: string = join(workspaceRoot, 'packages/cli/bin/git-mesh.cjs');
 
 /** What programs need of the real environment to start at all. */
 const inherited = ['PATH', 'Path', 'SystemRoot', 'SYSTEMROOT', 'ComSpec', 'PATHEXT', 'WINDIR'];

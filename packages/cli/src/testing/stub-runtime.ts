@@ -159,7 +159,7 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
     hostname: () => 'Studio.local',
     uid: undefined,
     execPath: '/usr/bin/node',
-    launcher: '/opt/git-mesh.mjs',
+    launcher: '/opt/git-mesh.cjs',
     version: '9.9.9',
     stdout,
     stderr,
@@ -169,6 +169,7 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
     interruption: () => options.interruption ?? new AbortController().signal,
     locateStore:
       options.locateStore ?? (({ dir }) => Promise.resolve({ dir: dir ?? '/store', source: 'default' as const })),
+    keepCode: () => undefined,
     meshAccess: () =>
       Promise.resolve({
         openMesh: () => Promise.resolve(stubMesh(calls, options)),

@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { cacheFolder, type UserPlaces } from './cache-folder.js';
+import { CodeStore } from './code-store.js';
+import { PartLoader } from './part-loader.js';
+import type { UserId } from './own-folder.js';
+
+/** Named by the build for all code in the bundle. */
+declare const bundleId: string;
+
+/** What the launcher knows of its process. */
+export interface StartHost extends UserPlaces {
+  /** The bundle's folder. */
+  bundle: string;
+  /** The arguments after the program's name. */
+  argv: readonly string[];
+  execArgv: readonly string[];
+  /** Node's. */
+  version: string;
+  arch: string;
+  uid: UserId;
+  /** Whether Node maps stacks to the sources, which it does for modules that it loads itself. */
+  sourceMapsEnabled: boolean;
+  /** The launcher's own. */
+  require: (id: string) => unknown;
+  /** How much code the engine has compiled in all. */
+  compiledBytes: () => number;
+}
+
+/** Code that was compiled beyond what was kept is worth a new file from this proportion on. */
+const worthKeeping = 1.1;
+
+/** Loads the command line and hands over to it, where it may with the compiled code of this command's last run. */
+export function start(host: StartHost): void {
+  const path = join(host.bundle, 'main.cjs');
+  const store = storeOf(host);
+  if (store === null) {
+    mainOf(host.require(path))();
+    return;
+  }
+  let kept = store.read();
+  const loader = new PartLoader({
+    bundle: host.bundle,
+    require: host.require,
+    codeOf: (name) => kept?.parts.get(name),
+  });
+  let isKept = false;
+  const keepCode = (): void => {
+    if (isKept) return;
+    isKept = true;
+    const compiledBytes = host.compiledBytes();
+    const refusedAgain = loader.refused > 0 && kept?.afterRefusal === true;
+    const isMore =
+      loader.missing > 0 || loader.refused > 0 || compiledBytes > (kept?.compiledBytes ?? 0) * worthKeeping;
+    kept = null;
+    if (refusedAgain || !isMore) return;
+    store.write({ compiledBytes, afterRefusal: loader.refused > 0, parts: loader.compiledParts() });
+  };
+  mainOf(loader.load(path))({ keepCode });
+}
+
+type Main = (options?: { keepCode: () => void }) => unknown;
+
+function mainOf(exports: unknown): Main {
+  return (exports as { main: Main }).main;
+}
+
+/** Null where code is not to be kept, or cannot be. */
+function storeOf(host: StartHost): CodeStore | null {
+  const { env, execArgv, uid } = host;
+  // The engine reports coverage, and Node maps stacks, of code that was compiled from its source.
+  if (env['GIT_MESH_NO_CODE_CACHE'] || env['NODE_V8_COVERAGE'] || host.sourceMapsEnabled) return null;
+  const command = commandIn(host.argv);
+  const folder = knownCacheFolder(host);
+  if (command === null || folder === null) return null;
+  // The engine takes no code that was compiled under other flags, and names a script as when it was compiled.
+  const setting = crc32(JSON.stringify([host.bundle, execArgv, env['NODE_OPTIONS'] ?? '']));
+  const key = [bundleId, host.version, host.arch, setting.toString(16)].join('-');
+  return new CodeStore({ folder: join(folder, 'git-mesh', 'code'), key, command, uid });
+}
+
+function knownCacheFolder(host: StartHost): string | null {
+  try {
+    return cacheFolder(host);
+  } catch {
+    // A user without a home, for whatever reason the system gives.
+    return null;
+  }
+}
+
+/** The first word that is no option: commands run each other's code little. Null for what cannot be a command. */
+function commandIn(argv: readonly string[]): string | null {
+  const word = argv.find((each, index) => !each.startsWith('-') && argv[index - 1] !== '--dir') ?? 'none';
+  return /^[a-z][a-z-]{0,31}$/.test(word) ? word : null;
+}
