@@ -15,7 +15,7 @@ const isCurrent =
     (folder) => (madeAt(`${folder}/dist/tsconfig.tsbuildinfo`) ?? 0) <= bundled,
   );
 if (isCurrent) {
-  const { argv, env, execArgv, version, arch, platform, getuid, sourceMapsEnabled } = process;
+  const { argv, env, execArgv, version, arch, pid, platform, getuid, sourceMapsEnabled } = process;
   require('../bundle/start.cjs').start({
     bundle: at('../bundle'),
     argv: argv.slice(2),
@@ -23,6 +23,7 @@ if (isCurrent) {
     execArgv,
     version,
     arch,
+    pid,
     platform,
     uid: getuid?.(),
     sourceMapsEnabled,

@@ -53,6 +53,7 @@ async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<numb
   let exitCode: number = exitCodes.done;
   let helpText = '';
   const program = createProgram(runtime, {
+    argv,
     report: (code) => {
       exitCode = code;
     },

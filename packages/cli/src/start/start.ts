@@ -18,6 +18,7 @@ export interface StartHost extends UserPlaces {
   /** Node's. */
   version: string;
   arch: string;
+  pid: number;
   uid: UserId;
   /** Whether Node maps stacks to the sources, which it does for modules that it loads itself. */
   sourceMapsEnabled: boolean;
@@ -29,6 +30,9 @@ export interface StartHost extends UserPlaces {
 
 /** Code that was compiled beyond what was kept is worth a new file from this proportion on. */
 const worthKeeping = 1.1;
+
+/** To ask the engine how much it compiled takes a millisecond: one process in eight does. Windows counts them in fours. */
+const looksForMore = (pid: number): boolean => Math.floor(pid / 4) % 8 === 0;
 
 /** Loads the command line and hands over to it, where it may with the compiled code of this command's last run. */
 export function start(host: StartHost): void {
@@ -48,12 +52,13 @@ export function start(host: StartHost): void {
   const keepCode = (): void => {
     if (isKept) return;
     isKept = true;
-    const compiledBytes = host.compiledBytes();
-    const refusedAgain = loader.refused > 0 && kept?.afterRefusal === true;
-    const isMore =
-      loader.missing > 0 || loader.refused > 0 || compiledBytes > (kept?.compiledBytes ?? 0) * worthKeeping;
+    const held = kept;
     kept = null;
-    if (refusedAgain || !isMore) return;
+    if (loader.refused > 0 && held?.afterRefusal === true) return;
+    const isLess = held === null || loader.missing > 0 || loader.refused > 0;
+    if (!isLess && !looksForMore(host.pid)) return;
+    const compiledBytes = host.compiledBytes();
+    if (!isLess && compiledBytes < held.compiledBytes * worthKeeping) return;
     store.write({ compiledBytes, afterRefusal: loader.refused > 0, parts: loader.compiledParts() });
   };
   mainOf(loader.load(path))({ keepCode });
