@@ -122,9 +122,14 @@ writeFileSync(join(folder, 'THIRD-PARTY.txt'), thirdParty());
 // For the test of what is loaded when.
 writeFileSync(join(folder, 'contents.json'), `${JSON.stringify(metafile.outputs)}\n`);
 const main = files.find(({ path }) => path === last);
-if (main === undefined) throw new Error(`no main.cjs among ${files.map(({ path }) => relative(folder, path)).join(', ')}`);
+if (main === undefined)
+  throw new Error(`no main.cjs among ${files.map(({ path }) => relative(folder, path)).join(', ')}`);
 writeFileSync(last, main.text);
-const made = new Set([...files.map(({ path }) => path), join(folder, 'THIRD-PARTY.txt'), join(folder, 'contents.json')]);
+const made = new Set([
+  ...files.map(({ path }) => path),
+  join(folder, 'THIRD-PARTY.txt'),
+  join(folder, 'contents.json'),
+]);
 for (const name of readdirSync(folder, { recursive: true })) {
   const path = join(folder, name);
   if (path !== join(folder, 'chunks') && !made.has(path)) rmSync(path);

@@ -76,7 +76,10 @@ export class CodeStore {
   #removeOldKeys(): void {
     const all = dirname(this.#folder);
     const byAge = readdirSync(all)
-      .map((name) => ({ path: join(all, name), at: statSync(join(all, name), { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+      .map((name) => ({
+        path: join(all, name),
+        at: statSync(join(all, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+      }))
       .sort((one, other) => other.at - one.at);
     for (const { path } of byAge.slice(mostKeys)) {
       if (path !== this.#folder) rmSync(path, { recursive: true, force: true });
