@@ -36,6 +36,8 @@ const { outputFiles: modules, metafile } = await build({
   entryPoints: { main: 'dist/main.js' },
   outdir: folder,
   outExtension: { '.js': '.cjs' },
+  // Named by what is in them: code that was compiled of one is never taken for another's.
+  entryNames: '[name]-[hash]',
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
   splitting: true,
@@ -78,6 +80,9 @@ async function asCommonJs({ path, text }) {
 }
 
 const parts = (await Promise.all(modules.map(asCommonJs))).flat();
+const main = parts.find(({ path }) => /^main-\w+\.cjs$/.test(relative(folder, path)));
+if (main === undefined)
+  throw new Error(`no main part among ${parts.map(({ path }) => relative(folder, path)).join(', ')}`);
 const id = createHash('sha256')
   .update(parts.map(({ path, text }) => `${relative(folder, path)}\0${text}`).join('\0'))
   .digest('hex')
@@ -92,7 +97,7 @@ const { outputFiles: start } = await build({
   bundle: true,
   format: 'cjs',
   sourcemap: true,
-  define: { bundleId: JSON.stringify(id) },
+  define: { bundleId: JSON.stringify(id), mainPart: JSON.stringify(basename(main.path)) },
   write: false,
 });
 
@@ -115,16 +120,14 @@ function thirdParty() {
 }
 
 mkdirSync(join(folder, 'chunks'), { recursive: true });
-// The launcher tells by the age of main.cjs whether the bundle is that of the build beside it: main.cjs goes last.
-const last = join(folder, 'main.cjs');
+// The launcher tells by the age of start.cjs whether the bundle is that of the build beside it, and start.cjs names the
+// main part: it goes last.
+const last = join(folder, 'start.cjs');
 for (const { path, text } of files) if (path !== last) writeFileSync(path, text);
 writeFileSync(join(folder, 'THIRD-PARTY.txt'), thirdParty());
 // For the test of what is loaded when.
 writeFileSync(join(folder, 'contents.json'), `${JSON.stringify(metafile.outputs)}\n`);
-const main = files.find(({ path }) => path === last);
-if (main === undefined)
-  throw new Error(`no main.cjs among ${files.map(({ path }) => relative(folder, path)).join(', ')}`);
-writeFileSync(last, main.text);
+for (const { path, text } of files) if (path === last) writeFileSync(path, text);
 const made = new Set([
   ...files.map(({ path }) => path),
   join(folder, 'THIRD-PARTY.txt'),

@@ -8,7 +8,7 @@ const { join } = require('node:path');
 
 const at = (path) => join(__dirname, path);
 const madeAt = (path) => statSync(at(path), { throwIfNoEntry: false })?.mtimeMs;
-const bundled = madeAt('../bundle/main.cjs');
+const bundled = madeAt('../bundle/start.cjs');
 const isCurrent =
   bundled !== undefined &&
   ['..', '../../core', '../../sync', '../../mcp'].every(

@@ -25,8 +25,7 @@ function loaded(files: Record<string, number>, name = 'git-mesh.cjs'): string {
   for (const [file, seconds] of Object.entries(files)) {
     const path = join(root, file);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, printer(file, 'main'));
-    if (file === 'cli/bundle/main.cjs') writeFileSync(join(dirname(path), 'start.cjs'), printer(file, 'start'));
+    writeFileSync(path, printer(file, file.endsWith('start.cjs') ? 'start' : 'main'));
     utimesSync(path, seconds, seconds);
   }
   writeFileSync(join(root, 'cli/package.json'), '{"type":"module"}');
@@ -39,9 +38,9 @@ describe('the launcher', () => {
       'cli/dist/main.js': 100,
       'cli/dist/tsconfig.tsbuildinfo': 100,
       'core/dist/tsconfig.tsbuildinfo': 90,
-      'cli/bundle/main.cjs': 101,
+      'cli/bundle/start.cjs': 101,
     };
-    expect(loaded(files)).toBe('cli/bundle/main.cjs');
+    expect(loaded(files)).toBe('cli/bundle/start.cjs');
   });
 
   it('loads the compiled files where a package was compiled after it was bundled', () => {
@@ -49,7 +48,7 @@ describe('the launcher', () => {
       'cli/dist/main.js': 100,
       'cli/dist/tsconfig.tsbuildinfo': 100,
       'core/dist/tsconfig.tsbuildinfo': 102,
-      'cli/bundle/main.cjs': 101,
+      'cli/bundle/start.cjs': 101,
     };
     expect(loaded(files)).toBe('cli/dist/main.js');
   });
@@ -59,11 +58,11 @@ describe('the launcher', () => {
   });
 
   it('loads the bundle as npm installs it, with no record of the compiler and one age for all', () => {
-    expect(loaded({ 'cli/dist/main.js': 1, 'cli/bundle/main.cjs': 1 })).toBe('cli/bundle/main.cjs');
+    expect(loaded({ 'cli/dist/main.js': 1, 'cli/bundle/start.cjs': 1 })).toBe('cli/bundle/start.cjs');
   });
 
   it('is found by its former name', () => {
-    expect(loaded({ 'cli/dist/main.js': 1, 'cli/bundle/main.cjs': 1 }, 'git-mesh.mjs')).toBe('cli/bundle/main.cjs');
+    expect(loaded({ 'cli/dist/main.js': 1, 'cli/bundle/start.cjs': 1 }, 'git-mesh.mjs')).toBe('cli/bundle/start.cjs');
     expect(loaded({ 'cli/dist/main.js': 1 }, 'git-mesh.mjs')).toBe('cli/dist/main.js');
   });
 });

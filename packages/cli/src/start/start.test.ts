@@ -17,6 +17,7 @@ beforeEach(() => {
   writeFileSync(join(root, 'main.cjs'), main);
   compiledBytes = 1000;
   vi.stubGlobal('bundleId', 'b');
+  vi.stubGlobal('mainPart', 'main.cjs');
 });
 afterEach(() => {
   rmSync(root, { recursive: true, force: true });

@@ -5,8 +5,10 @@ import { CodeStore } from './code-store.js';
 import { PartLoader } from './part-loader.js';
 import type { UserId } from './own-folder.js';
 
-/** Named by the build for all code in the bundle. */
+/** Names all code in the bundle. The build puts in both. */
 declare const bundleId: string;
+/** The file that the command line begins with. */
+declare const mainPart: string;
 
 /** What the launcher knows of its process. */
 export interface StartHost extends UserPlaces {
@@ -36,7 +38,7 @@ const looksForMore = (pid: number): boolean => Math.floor(pid / 4) % 8 === 0;
 
 /** Loads the command line and hands over to it, where it may with the compiled code of this command's last run. */
 export function start(host: StartHost): void {
-  const path = join(host.bundle, 'main.cjs');
+  const path = join(host.bundle, mainPart);
   const store = storeOf(host);
   if (store === null) {
     mainOf(host.require(path))();
