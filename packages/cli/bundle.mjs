@@ -28,6 +28,22 @@ const noServerValidator = {
   },
 };
 
+/** Most files are read without a YAML parser: it is made when a file needs it, or when one is written. */
+const yamlWhenUsed = {
+  name: 'yaml-when-used',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^yaml$/ }, ({ kind, resolveDir }) =>
+      kind === 'import-statement' ? { path: 'yaml', namespace: 'when-used', pluginData: resolveDir } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'when-used' }, ({ pluginData }) => ({
+      resolveDir: pluginData,
+      contents: ['parseDocument', 'isAlias', 'isMap', 'isScalar', 'isSeq']
+        .map((name) => `export const ${name} = (...args) => require('yaml').${name}(...args);`)
+        .join('\n'),
+    }));
+  },
+};
+
 const common = { platform: 'node', target: 'node20.19', legalComments: 'none' };
 
 const { outputFiles: modules, metafile } = await build({
@@ -48,7 +64,7 @@ const { outputFiles: modules, metafile } = await build({
   sourcemap: 'inline',
   metafile: true,
   write: false,
-  plugins: [noServerValidator],
+  plugins: [noServerValidator, yamlWhenUsed],
 });
 
 /** A part as CommonJS, the form whose compiled code Node 20 lets a program keep, and its source map. */
