@@ -7,7 +7,7 @@ import type { Json } from './records.js';
 import { writeReadableYaml } from './yaml-writer.js';
 
 const maxDepth = 100;
-const text = fc.string({ unit: fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.constantFrom(...': -#"\\\n\'[]{}?,&*!|>%@`~09aé😀\u2028\ufeff\u0085\t')) }); // prettier-ignore
+const text = fc.string({ unit: fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.constantFrom(...Array.from(': -#"\\\n\'[]{}?,&*!|>%@`~09aé😀\u2028\ufeff\u0085\t'))) }); // prettier-ignore
 const json = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

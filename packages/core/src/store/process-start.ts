@@ -38,7 +38,11 @@ export async function startTime(pid: number, platform: string): Promise<number |
       : (['ps', ['-o', 'lstart=', '-p', String(pid)]] as const);
   try {
     const env = { ...process.env, LC_ALL: 'C', LANG: 'C' };
-    const { stdout } = await promisify(execFile)(command, [...args], { timeout: toolTimeoutMs, windowsHide: true, env });
+    const { stdout } = await promisify(execFile)(command, [...args], {
+      timeout: toolTimeoutMs,
+      windowsHide: true,
+      env,
+    });
     const at = Date.parse(stdout.trim());
     return Number.isNaN(at) ? null : at;
   } catch (error) {
