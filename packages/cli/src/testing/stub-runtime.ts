@@ -37,6 +37,7 @@ export interface StubOptions {
   homedir?: () => string;
   /** What the person's signals abort. */
   interruption?: AbortSignal;
+  keepCode?: () => void;
 }
 
 class CollectingSink implements TextSink {
@@ -169,7 +170,7 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
     interruption: () => options.interruption ?? new AbortController().signal,
     locateStore:
       options.locateStore ?? (({ dir }) => Promise.resolve({ dir: dir ?? '/store', source: 'default' as const })),
-    keepCode: () => undefined,
+    keepCode: options.keepCode ?? (() => undefined),
     meshAccess: () =>
       Promise.resolve({
         openMesh: () => Promise.resolve(stubMesh(calls, options)),
