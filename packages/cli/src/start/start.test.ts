@@ -88,6 +88,19 @@ describe('the start of a command', () => {
     expect(writes()).toBe(false);
   });
 
+  it('keeps what other runs of the command load', () => {
+    const load = 'if (process.env.GIT_MESH_PART) require(process.env.GIT_MESH_PART); ' + main;
+    writeFileSync(join(root, 'main.cjs'), load);
+    for (const name of ['a', 'b']) writeFileSync(join(root, `${name}.cjs`), '');
+    const writesWith = (name: string): boolean => {
+      vi.stubEnv('GIT_MESH_PART', `./${name}.cjs`);
+      return writes();
+    };
+    run(['inbox', 'qa']);
+    expect(['a', 'b', 'a', 'b'].map(writesWith)).toEqual([true, true, false, false]);
+    vi.unstubAllEnvs();
+  });
+
   it('keeps apart what another Node, other flags or another folder compiled', () => {
     const env = { XDG_CACHE_HOME: root, LOCALAPPDATA: root };
     const changes = [{}, { version: 'v22.8.0' }, { execArgv: ['--jitless'] }, { env: { ...env, NODE_OPTIONS: '--x' } }];

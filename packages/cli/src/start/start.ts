@@ -61,7 +61,9 @@ export function start(host: StartHost): void {
     if (!isLess && !looksForMore(host.pid)) return;
     const compiledBytes = host.compiledBytes();
     if (!isLess && compiledBytes < held.compiledBytes * worthKeeping) return;
-    store.write({ compiledBytes, afterRefusal: loader.refused > 0, parts: loader.compiledParts() });
+    // Parts that only other runs load stay: runs that differ would else write the file in turns.
+    const parts = new Map([...(held?.parts ?? []), ...loader.compiledParts()]);
+    store.write({ compiledBytes, afterRefusal: loader.refused > 0, parts });
   };
   mainOf(loader.load(path))({ keepCode });
 }
