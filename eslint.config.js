@@ -119,6 +119,13 @@ export default tseslint.config(
     },
   },
   {
+    files: ['**/*.cjs'],
+    languageOptions: {
+      sourceType: 'commonjs',
+      globals: { process: 'readonly', require: 'readonly', __dirname: 'readonly' },
+    },
+  },
+  {
     // Runs in a browser.
     files: ['packages/cli/assets/*.js'],
     languageOptions: {

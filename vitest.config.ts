@@ -15,6 +15,8 @@ export default defineConfig({
   test: {
     // Most tests wait for processes of theirs: two at once also where there are two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Each test has a home of its own: every command would write compiled code there. Who tests that turns it on.
+    env: { GIT_MESH_NO_CODE_CACHE: '1' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [

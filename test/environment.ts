@@ -17,10 +17,19 @@ function workspace(): string {
 export const workspaceRoot: string = workspace();
 
 /** The built command, to be run with the Node executable. */
-export const launcher: string = join(workspaceRoot, 'packages/cli/bin/git-mesh.mjs');
+export const launcher: string = join(workspaceRoot, 'packages/cli/bin/git-mesh.cjs');
 
-/** What programs need of the real environment to start at all. */
-const inherited = ['PATH', 'Path', 'SystemRoot', 'SYSTEMROOT', 'ComSpec', 'PATHEXT', 'WINDIR'];
+/** What programs need of the real environment to start at all, and what the test runner sets. */
+const inherited = [
+  'PATH',
+  'Path',
+  'SystemRoot',
+  'SYSTEMROOT',
+  'ComSpec',
+  'PATHEXT',
+  'WINDIR',
+  'GIT_MESH_NO_CODE_CACHE',
+];
 
 /** An environment with its own home under `root`: no user's git configuration, no mesh settings. */
 export function cleanEnvironment(root: string, extra: Environment = {}): Environment {

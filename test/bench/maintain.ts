@@ -9,7 +9,7 @@ import { stockGit } from '../stock-git.js';
 import { makeHistory } from './history.js';
 import { median, timed } from './measure.js';
 
-const program = fileURLToPath(new URL('../../../packages/cli/bin/git-mesh.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../../../packages/cli/bin/git-mesh.cjs', import.meta.url));
 const reads: Record<'agents' | 'inbox' | 'log', readonly string[]> = {
   agents: ['agents'],
   inbox: ['inbox', 'bench'],

@@ -43,6 +43,11 @@ export async function measureStart(dir: string, runs: number): Promise<StartCost
   const alone = { cwd: root, env: { ...env, GIT_MESH_DIR: await place('alone') } };
   const shared = { cwd: root, env: { ...env, GIT_MESH_DIR: await place('shared', bareRemote(root)) } };
   for (const options of [alone, shared]) costOf([launcher, 'checkin', 'qa', '--ttl', '86400'], options);
+  // A server keeps its compiled code at its first call, not while it is only looked at.
+  const called = new ServerProcess(alone);
+  await called.listTools();
+  await called.call('agents_list', {});
+  await called.end();
   const command = (name: string, args: readonly string[], options = alone) => ({
     name,
     aim: commandAim,

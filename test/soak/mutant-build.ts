@@ -31,7 +31,7 @@ export function copyBuild(root: string): string {
     const link = name === 'cli' ? join(modules, 'git-mesh') : join(modules, '@git-mesh', name);
     symlinkSync(join(root, 'packages', name), link);
   }
-  return join(root, 'packages/cli/bin/git-mesh.mjs');
+  return join(root, 'packages/cli/bin/git-mesh.cjs');
 }
 
 /**

@@ -24,6 +24,8 @@ export function createCli(runtime: Runtime, program: Command, report: (exitCode:
     async run(command, body, { noisy = false } = {}) {
       checkGiven(command);
       report(await body(new Invocation(runtime, globalsOf(command), noisy)));
+      // Those that stay keep it early, if at all: the engine drops what has not run for long.
+      if (!noisy) runtime.keepCode();
     },
   };
 }

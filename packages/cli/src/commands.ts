@@ -39,35 +39,56 @@ import { registerWatch } from './commands/watch.js';
 
 type Register = (program: Command, cli: Cli) => void;
 
-/** In the order of the help. */
-export const commandGroups: readonly { heading: string; register: readonly Register[] }[] = [
+/** By their names, in the order of the help. */
+export const commandGroups: readonly { heading: string; commands: Readonly<Record<string, Register>> }[] = [
   {
     heading: 'The mesh:',
-    register: [
-      registerInit,
-      registerJoin,
-      registerInvite,
-      registerStatus,
-      registerDoctor,
-      registerSync,
-      registerRemote,
-      registerReclaim,
-    ],
+    commands: {
+      init: registerInit,
+      join: registerJoin,
+      invite: registerInvite,
+      status: registerStatus,
+      doctor: registerDoctor,
+      sync: registerSync,
+      remote: registerRemote,
+      reclaim: registerReclaim,
+    },
   },
-  { heading: 'Keys and members:', register: [registerRotateKey, registerLeave] },
-  { heading: 'Who belongs to it:', register: [registerKeys, registerAdmit, registerRevoke] },
-  { heading: 'Carried by hand:', register: [registerExport, registerImport] },
-  { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
+  { heading: 'Keys and members:', commands: { 'rotate-key': registerRotateKey, leave: registerLeave } },
+  { heading: 'Who belongs to it:', commands: { keys: registerKeys, admit: registerAdmit, revoke: registerRevoke } },
+  { heading: 'Carried by hand:', commands: { export: registerExport, import: registerImport } },
+  { heading: 'Presence:', commands: { checkin: registerCheckin, checkout: registerCheckout, agents: registerAgents } },
   {
     heading: 'Messages:',
-    register: [registerSend, registerInbox, registerWatch, registerAck, registerSent, registerUnsend],
+    commands: {
+      send: registerSend,
+      inbox: registerInbox,
+      watch: registerWatch,
+      ack: registerAck,
+      sent: registerSent,
+      unsend: registerUnsend,
+    },
   },
   {
     heading: 'Audit and merges:',
-    register: [registerLog, registerTrace, registerUi, registerFreeze, registerUnfreeze, registerGuard],
+    commands: {
+      log: registerLog,
+      trace: registerTrace,
+      ui: registerUi,
+      freeze: registerFreeze,
+      unfreeze: registerUnfreeze,
+      guard: registerGuard,
+    },
   },
   {
     heading: 'More:',
-    register: [registerMcp, registerSetup, registerHook, registerMaintain, registerDemo, registerCompletion],
+    commands: {
+      mcp: registerMcp,
+      setup: registerSetup,
+      hook: registerHook,
+      maintain: registerMaintain,
+      demo: registerDemo,
+      completion: registerCompletion,
+    },
   },
 ];

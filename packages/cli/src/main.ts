@@ -2,6 +2,7 @@ import { Console } from 'node:console';
 import { readFileSync, realpathSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { exitCodes } from './exit-code.js';
 import { loadMeshAccess } from './mesh-access.js';
 import { processSink } from './process-sink.js';
 import { runCli } from './run-cli.js';
@@ -34,33 +35,44 @@ function interruptionSignal(): AbortSignal {
   return interruption.signal;
 }
 
-const stdout = processSink(process.stdout);
-const stderr = processSink(process.stderr, { lastResort: true });
+export interface MainOptions {
+  /** The launcher's: keeps the code that was compiled so far for the next start. */
+  keepCode?: () => void;
+}
 
-const exitCode = await runCli({
-  argv: process.argv.slice(2),
-  env: process.env,
-  cwd: () => currentFolder(() => process.cwd()),
-  platform: process.platform,
-  homedir: () => homeFolder(homedir),
-  hostname,
-  uid: process.getuid?.(),
-  execPath: process.execPath,
-  launcher: realpathSync(fileURLToPath(new URL('../bin/git-mesh.mjs', import.meta.url))),
-  version: packageVersion(),
-  stdout,
-  stderr,
-  stdin: () => process.stdin,
-  rawStdout: () => process.stdout,
-  now: () => Date.now(),
-  interruption: interruptionSignal,
-  locateStore: async (wanted) => (await import('@git-mesh/sync/locate')).locateStore(wanted),
-  meshAccess: loadMeshAccess,
-});
+/** Carries out the process's command line and ends it. */
+export async function main({ keepCode = () => undefined }: MainOptions = {}): Promise<never> {
+  const stdout = processSink(process.stdout);
+  const stderr = processSink(process.stderr, { lastResort: true });
 
-// The only exit. An empty write is called back once everything before it went out, which pipes need.
-await stdout.write('').catch(() => {
-  // Was reported when it failed.
-});
-await stderr.write('');
-process.exit(exitCode);
+  // Until its end a run is no success, should nothing be left that could still go on.
+  process.exitCode = exitCodes.unexpected;
+  const exitCode = await runCli({
+    argv: process.argv.slice(2),
+    env: process.env,
+    cwd: () => currentFolder(() => process.cwd()),
+    platform: process.platform,
+    homedir: () => homeFolder(homedir),
+    hostname,
+    uid: process.getuid?.(),
+    execPath: process.execPath,
+    launcher: realpathSync(fileURLToPath(new URL('../bin/git-mesh.cjs', import.meta.url))),
+    version: packageVersion(),
+    stdout,
+    stderr,
+    stdin: () => process.stdin,
+    rawStdout: () => process.stdout,
+    now: () => Date.now(),
+    interruption: interruptionSignal,
+    locateStore: async (wanted) => (await import('@git-mesh/sync/locate')).locateStore(wanted),
+    meshAccess: loadMeshAccess,
+    keepCode,
+  });
+
+  // The only exit. An empty write is called back once everything before it went out, which pipes need.
+  await stdout.write('').catch(() => {
+    // Was reported when it failed.
+  });
+  await stderr.write('');
+  process.exit(exitCode);
+}

@@ -20,15 +20,31 @@ function addGlobalOptions(command: Command): void {
   command.helpOption('-h, --help', 'show this help');
 }
 
-export interface ProgramPorts {
+export interface ProgramOptions {
+  /** What will be parsed. */
+  argv: readonly string[];
   /** Called with the exit code of the command that ran. */
   report: (exitCode: number) => void;
   /** Help and the version. */
   writeOut: (text: string) => void;
 }
 
-/** The whole command line. Nothing of the mesh is loaded by it. Errors are thrown, never printed, and nothing exits. */
-export function createProgram(runtime: Runtime, { report, writeOut }: ProgramPorts): Command {
+/**
+ * Which commands a line can be about: the one that it begins with, none for the version, else all. To register one is
+ * quick, to register all takes longer than many a command.
+ */
+function namedFirst([first = '']: readonly string[]): (name: string) => boolean {
+  if (first === '--version') return () => false;
+  const isCommand = commandGroups.some(({ commands }) => Object.hasOwn(commands, first));
+  // A shell completes all of them.
+  return isCommand && first !== 'completion' ? (name) => name === first : () => true;
+}
+
+/**
+ * The command line, as far as these arguments need it. Nothing of the mesh is loaded by it. Errors are thrown, never
+ * printed, and nothing exits.
+ */
+export function createProgram(runtime: Runtime, { argv, report, writeOut }: ProgramOptions): Command {
   const program = new Command('git-mesh');
   program
     .description('Let coding agents on different machines find each other and pass messages through a git repository.')
@@ -53,9 +69,10 @@ export function createProgram(runtime: Runtime, { report, writeOut }: ProgramPor
   addGlobalOptions(program);
 
   const cli = createCli(runtime, program, report);
-  for (const { heading, register } of commandGroups) {
+  const isNeeded = namedFirst(argv);
+  for (const { heading, commands } of commandGroups) {
     program.commandsGroup(heading);
-    for (const registerCommand of register) registerCommand(program, cli);
+    for (const [name, register] of Object.entries(commands)) if (isNeeded(name)) register(program, cli);
   }
   for (const command of program.commands) {
     addGlobalOptions(command);

@@ -53,6 +53,7 @@ async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<numb
   let exitCode: number = exitCodes.done;
   let helpText = '';
   const program = createProgram(runtime, {
+    argv,
     report: (code) => {
       exitCode = code;
     },
@@ -67,6 +68,7 @@ async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<numb
     if (error.exitCode !== 0) throw missingCommand(error, argv) ?? withWayOn(error, program.commands, argv);
     const field = error.code === 'commander.version' ? 'version' : 'help';
     await runtime.stdout.write(asked(argv, '--json') ? jsonLine({ [field]: helpText.trimEnd() }) : helpText);
+    runtime.keepCode();
   }
   return exitCode;
 }

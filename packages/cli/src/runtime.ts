@@ -30,7 +30,7 @@ export interface Runtime {
   readonly uid: number | undefined;
   /** The Node executable. */
   readonly execPath: string;
-  /** The real path of the launcher, `bin/git-mesh.mjs`. */
+  /** The real path of the launcher, `bin/git-mesh.cjs`. */
   readonly launcher: string;
   readonly version: string;
   readonly stdout: TextSink;
@@ -46,4 +46,6 @@ export interface Runtime {
   locateStore: LocateStoreFunction;
   /** Loads the use cases; nothing of them is loaded before. */
   meshAccess(): Promise<MeshAccess>;
+  /** Keeps the code that was compiled so far for the next start of this command, where that can be done; the first call counts. */
+  keepCode(): void;
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, utimes } from 'node:fs/promises';
-import { performance } from 'node:perf_hooks';
 import { lockTime, workerLock, workerStaleMs } from './worker-file.js';
 
 /**

@@ -39,7 +39,12 @@ export function registerMcp(program: Command, cli: Cli): void {
             env: runtime.env,
             logger: call.logger,
             version: runtime.version,
-            openMesh: async (options) => (await runtime.meshAccess()).openMesh(options),
+            openMesh: async (options) => {
+              const mesh = await (await runtime.meshAccess()).openMesh(options);
+              // Not before the first call: a server that is only looked at writes nothing.
+              runtime.keepCode();
+              return mesh;
+            },
             setup: () => runtime.meshAccess(),
             hostname: runtime.hostname(),
           };

@@ -37,6 +37,7 @@ export interface StubOptions {
   homedir?: () => string;
   /** What the person's signals abort. */
   interruption?: AbortSignal;
+  keepCode?: () => void;
 }
 
 class CollectingSink implements TextSink {
@@ -159,7 +160,7 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
     hostname: () => 'Studio.local',
     uid: undefined,
     execPath: '/usr/bin/node',
-    launcher: '/opt/git-mesh.mjs',
+    launcher: '/opt/git-mesh.cjs',
     version: '9.9.9',
     stdout,
     stderr,
@@ -169,6 +170,7 @@ export async function runStubbed(argv: readonly string[], options: StubOptions =
     interruption: () => options.interruption ?? new AbortController().signal,
     locateStore:
       options.locateStore ?? (({ dir }) => Promise.resolve({ dir: dir ?? '/store', source: 'default' as const })),
+    keepCode: options.keepCode ?? (() => undefined),
     meshAccess: () =>
       Promise.resolve({
         openMesh: () => Promise.resolve(stubMesh(calls, options)),

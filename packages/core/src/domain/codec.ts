@@ -3,6 +3,7 @@ import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { MeshError } from '../errors.js';
 import { jsonEqual, setKey } from './json.js';
 import type { Json, JsonObject } from './records.js';
+import { readOwnYaml } from './own-yaml.js';
 import { isWellFormed, visibleText } from './visible-text.js';
 import { writeCompactYaml, writeReadableYaml } from './yaml-writer.js';
 import { numberOf } from './yaml-number.js';
@@ -51,7 +52,8 @@ export function decodeYaml(bytes: Uint8Array, options: { maxBytes?: number } = {
     if (error instanceof TypeError) throw refusal('the file is not UTF-8');
     throw error;
   }
-  return parse(text);
+  const own = readOwnYaml(text, maxDepth);
+  return own === undefined ? parse(text) : own;
 }
 
 function parse(text: string): Json {

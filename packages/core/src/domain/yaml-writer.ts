@@ -79,18 +79,25 @@ function number(value: number): string {
 }
 
 const plain = /^[\p{L}_/][\p{L}\p{M}\p{N} _./@+()'=&;$%*!?,:#~-]*$/u;
+const plainAscii = /^[A-Za-z_/][A-Za-z0-9 _./@+()'=&;$%*!?,:#~-]*$/;
+const ascii = /^[ -~]*$/;
 /** What YAML 1.1 readers take for null, booleans and numbers, besides what begins with a digit or a dot. */
 const reserved = /^(?:null|true|false|yes|no|on|off|y|n)$/i;
 
 function string(text: string): string {
-  if (!isWellFormed(text)) {
+  // Most texts: the engine makes the larger expressions when one is first used, and that takes milliseconds.
+  const isAscii = ascii.test(text);
+  if (!isAscii && !isWellFormed(text)) {
     throw new MeshError(
       'invalid_argument',
       `the text "${visibleText(text, { maxLength: 40 })}" holds half of a surrogate pair, which UTF-8 cannot carry`,
     );
   }
   const isPlain =
-    plain.test(text) && !reserved.test(text) && !/ $|:(?: |$)| #/.test(text) && text.length <= 500 && !hasUnseen(text);
+    (isAscii ? plainAscii.test(text) : plain.test(text) && !hasUnseen(text)) &&
+    !reserved.test(text) &&
+    !/ $|:(?: |$)| #/.test(text) &&
+    text.length <= 500;
   return isPlain ? text : quoted(text);
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { performance } from 'node:perf_hooks';
 import { isErrno } from './fs.js';
 import type { ProcessIdentity } from './ports.js';
 import { linuxProcess, startTime, textOf } from './process-start.js';

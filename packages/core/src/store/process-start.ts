@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { isErrno } from './fs.js';
 
-const run = promisify(execFile);
 const toolTimeoutMs = 5_000;
 
 /** What Linux says of a process: its start in clock ticks since boot, and whether it has ended but is not reaped. */
@@ -39,7 +38,11 @@ export async function startTime(pid: number, platform: string): Promise<number |
       : (['ps', ['-o', 'lstart=', '-p', String(pid)]] as const);
   try {
     const env = { ...process.env, LC_ALL: 'C', LANG: 'C' };
-    const { stdout } = await run(command, [...args], { timeout: toolTimeoutMs, windowsHide: true, env });
+    const { stdout } = await promisify(execFile)(command, [...args], {
+      timeout: toolTimeoutMs,
+      windowsHide: true,
+      env,
+    });
     const at = Date.parse(stdout.trim());
     return Number.isNaN(at) ? null : at;
   } catch (error) {
