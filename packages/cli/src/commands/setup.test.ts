@@ -21,7 +21,7 @@ describe('setup', () => {
     await run(['setup', 'cursor'], { GIT_MESH_DIR: 'stores/studio' });
     const store = resolve(home, 'stores', 'studio');
     expect(JSON.parse(readFileSync(file('.cursor', 'mcp.json'), 'utf8'))).toMatchObject({
-      mcpServers: { mesh: { args: ['/opt/git-mesh.mjs', '--dir', store, 'mcp'] } },
+      mcpServers: { mesh: { args: ['/opt/git-mesh.cjs', '--dir', store, 'mcp'] } },
     });
     const { hooks } = JSON.parse(readFileSync(file('.cursor', 'hooks.json'), 'utf8')) as { hooks: { stop: [{ command: string }] } }; // prettier-ignore
     expect(hooks.stop[0].command).toContain(`--dir ${shellWord(store)} hook cursor stop`);
