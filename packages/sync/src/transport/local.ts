@@ -5,6 +5,7 @@ import { gitEnv, gitSafeArgs } from '../git-env.js';
 import { redact } from '../redact.js';
 import { leftLocks } from './left-locks.js';
 import { checkBareRepository } from './local-repository.js';
+import { isOwn, localView } from './local-view.js';
 import type { Service, Transport } from './port.js';
 import type { ServiceFailure } from './service-exchange.js';
 import { openServiceExchange, refuseAborted } from './service-exchange.js';
@@ -30,14 +31,21 @@ export function localTransport(options: LocalTransportOptions): Transport {
   const { path, globalConfig } = options;
   if (!isAbsolute(path)) throw new MeshError('invalid_argument', "the remote's path is not absolute");
   const env = gitEnv(options.env, { globalConfig });
+  // git itself decides whether somebody else's repository is to be trusted.
+  let isTrusted = false;
   return {
     watchable: path,
     locks: leftLocks(path),
+    async view({ signal }) {
+      refuseAborted(signal);
+      await checkBareRepository(path);
+      return isTrusted || (await isOwn(path)) ? localView(path) : null;
+    },
     async open(service, { signal }) {
       refuseAborted(signal);
       await checkBareRepository(path);
       const command = service === 'git-upload-pack' ? ['upload-pack', '--strict'] : ['receive-pack'];
-      return openServiceExchange(
+      const exchange = await openServiceExchange(
         {
           where: 'the remote',
           program: 'git',
@@ -48,6 +56,8 @@ export function localTransport(options: LocalTransportOptions): Transport {
         },
         signal,
       );
+      isTrusted = true;
+      return exchange;
     },
   };
 }
