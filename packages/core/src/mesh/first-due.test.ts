@@ -3,7 +3,7 @@ import type { AgentId, EpochMillis, Handle, IsoTime } from '../domain/ids.js';
 import { toIso } from '../domain/ids.js';
 import { firstMessageDue } from '../domain/message-prune.js';
 import { LiveJournalView } from '../store/journal-view.js';
-import type { MessageEntry } from '../store/ports.js';
+import type { JournalEntry, MessageEntry } from '../store/ports.js';
 import type { Branch } from './branches.js';
 import { FirstDue } from './first-due.js';
 
@@ -16,6 +16,7 @@ function message(n: number, options: Partial<MessageEntry> = {}): MessageEntry {
   const at = toIso(start + n * minuteMs);
   const id = `01KBXXXXXXXXXXXXXXXXXXXX${String(n).padStart(2, '0')}` as MessageEntry['id'];
   return {
+    kind: 'message',
     n,
     id,
     sender: studio,
@@ -31,8 +32,8 @@ function message(n: number, options: Partial<MessageEntry> = {}): MessageEntry {
   } as MessageEntry;
 }
 
-function read(entry: MessageEntry, at: IsoTime): Parameters<LiveJournalView['add']>[0] {
-  return { kind: 'acked', id: entry.id, machine: 'laptop' as Handle, agent: 'builder' as AgentId, at } as never;
+function read(entry: MessageEntry, at: IsoTime): JournalEntry {
+  return { kind: 'acked', id: entry.id, machine: 'laptop' as Handle, agent: 'builder' as AgentId, at };
 }
 
 /** What is asked for of a journal that grows, beside what all of its messages tell. */
@@ -51,7 +52,7 @@ class Asked {
   }
 
   add(entry: MessageEntry): MessageEntry {
-    this.view.add({ kind: 'message', ...entry } as never);
+    this.view.add(entry);
     return entry;
   }
 }

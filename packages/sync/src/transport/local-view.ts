@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LooseObjects, MeshError, isOid, isRefName, nodeFs } from '@git-mesh/core';
 import type { Oid, RefName } from '@git-mesh/core';
@@ -39,12 +38,6 @@ export async function localView(path: string): Promise<RemoteView | null> {
       }
     },
   };
-}
-
-/** Whether the repository belongs to this process's user: then git asks for no safe.directory. Windows tells of no owner. */
-export async function isOwn(path: string): Promise<boolean> {
-  const user = process.geteuid?.();
-  return user !== undefined && (await stat(path)).uid === user;
 }
 
 async function isPlain(path: string): Promise<boolean> {

@@ -5,7 +5,8 @@ import { gitEnv, gitSafeArgs } from '../git-env.js';
 import { redact } from '../redact.js';
 import { leftLocks } from './left-locks.js';
 import { checkBareRepository } from './local-repository.js';
-import { isOwn, localView } from './local-view.js';
+import { isOwn, needsTrust } from './local-trust.js';
+import { localView } from './local-view.js';
 import type { Service, Transport } from './port.js';
 import type { ServiceFailure } from './service-exchange.js';
 import { openServiceExchange, refuseAborted } from './service-exchange.js';
@@ -18,6 +19,8 @@ export interface LocalTransportOptions {
   env: Env;
   /** The file of {@link writeGitConfig}; without one no safe.directory of the user's holds. */
   globalConfig?: string | undefined;
+  /** Writes that file where this was not done yet; called where a service may need what is in it. */
+  writeConfig?: (() => Promise<unknown>) | undefined;
 }
 
 /**
@@ -28,7 +31,7 @@ const receiveGraceMs = 3_000;
 
 /** A bare repository on a disk or share: one `git upload-pack` or `git receive-pack` an exchange. */
 export function localTransport(options: LocalTransportOptions): Transport {
-  const { path, globalConfig } = options;
+  const { path, globalConfig, writeConfig } = options;
   if (!isAbsolute(path)) throw new MeshError('invalid_argument', "the remote's path is not absolute");
   const env = gitEnv(options.env, { globalConfig });
   // git itself decides whether somebody else's repository is to be trusted.
@@ -44,6 +47,7 @@ export function localTransport(options: LocalTransportOptions): Transport {
     async open(service, { signal }) {
       refuseAborted(signal);
       await checkBareRepository(path);
+      if (writeConfig !== undefined && (await needsTrust(path))) await writeConfig();
       const command = service === 'git-upload-pack' ? ['upload-pack', '--strict'] : ['receive-pack'];
       const exchange = await openServiceExchange(
         {
