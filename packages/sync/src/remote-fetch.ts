@@ -48,9 +48,10 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
   const limits = limitsOf(remote);
   const overAt = performance.now() + limits.fetchMs;
   const view = await viewOf(ctx);
-  const exchange = view === null ? await remote.transport.open('git-upload-pack', { signal }) : null;
+  const told = view?.refs ?? ctx.told;
+  const exchange = told === undefined ? await remote.transport.open('git-upload-pack', { signal }) : null;
   try {
-    const refs = view?.refs ?? exchange?.advertised.refs ?? new Map<RefName, Oid>();
+    const refs = told ?? exchange?.advertised.refs ?? new Map<RefName, Oid>();
     const { tips, broken } = await changedTips(ctx, refs, before);
     let missing = await missingOf(ctx, tips);
     if (view !== null && missing.length > 0) {
