@@ -148,6 +148,7 @@ export { errnoOf, isErrno } from './store/fs.js';
 export { systemFailure } from './store/system-failure.js';
 export type { Fs, FsFile, FsStat } from './store/fs.js';
 export { nodeFs } from './store/node-fs.js';
+export { LooseObjects } from './store/loose-objects.js';
 export { packParts } from './store/pack-write.js';
 export { hashObject } from './store/object-id.js';
 export { isRefName } from './store/ref-name-check.js';

@@ -22,6 +22,13 @@ describe('pollDelay', () => {
     }
   });
 
+  it('is a fifth of a second while an agent waits, and six times what asking took, up to a second', () => {
+    const delay = (tookMs: number): number =>
+      pollDelay({ lastActivityAt: null, now, previous: 30_000, waitingUntil: now + 1, tookMs });
+    expect([0, 20, 50, 100, 166, 5_000].map(delay)).toEqual([200, 200, 300, 600, 996, 1_000]);
+    expect(pollDelay({ lastActivityAt: now, now, previous: 30_000, waitingUntil: now, tookMs: 1 })).toBe(1_000);
+  });
+
   it('then doubles to half a minute', () => {
     const delays = [pollDelay({ lastActivityAt: now - 120_001, now, previous: null })];
     while (delays.length < 8) delays.push(pollDelay({ lastActivityAt: null, now, previous: delays.at(-1)! }));

@@ -4,6 +4,9 @@ export const longestDelayMs = 60_000;
 const busyForMs = 120_000;
 const busyPollMs = 1_000;
 const longestPollMs = 30_000;
+/** While an agent waits: no more often than this, and for no more than a sixth of the time. */
+const quickPollMs = 200;
+const quickShare = 6;
 
 /** A remote that refuses pushes is not asked to take one more seldom than this, while there is nothing else to push. */
 export const longestRefusalMs = 900_000;
@@ -50,17 +53,24 @@ export function nextCarry(options: { refusals: number; random: () => number; del
 
 /**
  * Milliseconds until a remote that cannot be watched is asked again: 1 s while there was activity in the last two
- * minutes, then double the `previous` delay up to 30 s. Both times are of a clock that nobody can set.
+ * minutes, then double the `previous` delay up to 30 s; while an agent waits, more often where it `tookMs` little. All times
+ * are of a clock that nobody can set.
  */
 export function pollDelay({
   lastActivityAt,
   now,
   previous,
+  waitingUntil = null,
+  tookMs = Number.POSITIVE_INFINITY,
 }: {
   lastActivityAt: number | null;
   now: number;
   previous: number | null;
+  waitingUntil?: number | null;
+  tookMs?: number;
 }): number {
+  if (waitingUntil !== null && now < waitingUntil)
+    return Math.min(busyPollMs, Math.max(quickPollMs, Math.ceil(quickShare * tookMs)));
   if (lastActivityAt !== null && now - lastActivityAt <= busyForMs) return busyPollMs;
   if (previous === null || previous < busyPollMs) return busyPollMs;
   return Math.min(longestPollMs, previous * 2);

@@ -11,7 +11,6 @@ import type { CharterRecord, Handle, Objects, Oid, RefName } from '@git-mesh/cor
 import type { RoundContext } from './remote-context.js';
 import type { Rejected } from './remote-fetch.js';
 import { moveRef } from './move-ref.js';
-import type { Advertisement } from './transport/port.js';
 
 /** The charter travels with the branches and is named like one, but is no machine's. */
 export const charterHandle: Handle = '_charter' as Handle;
@@ -27,7 +26,7 @@ export const charterHandle: Handle = '_charter' as Handle;
  *
  * @throws MeshError `different_mesh`, `format_too_new`
  */
-export async function checkCharter(ctx: RoundContext, { refs }: Advertisement): Promise<Rejected | null> {
+export async function checkCharter(ctx: RoundContext, refs: ReadonlyMap<RefName, Oid>): Promise<Rejected | null> {
   const { config, objects, refs: local } = ctx.mesh.store;
   const ref = charterRef(config.ref_prefix);
   const there = refs.get(ref);

@@ -1,5 +1,5 @@
-import { MeshError, charterRef, handleOfRef, toIso } from '@git-mesh/core';
-import type { Logger, MeshContext, OddRefs, Oid, RefName, RemoteState, WentBack } from '@git-mesh/core';
+import { MeshError, charterRef, toIso } from '@git-mesh/core';
+import type { Logger, MeshContext, OddRefs, RemoteState, WentBack } from '@git-mesh/core';
 import { carryDelay } from './backoff.js';
 import type { CarryDelay } from './backoff.js';
 import { afterCarry, behindBranches, carryTo, isCarryDue } from './carry.js';
@@ -9,15 +9,17 @@ import { journalArrivals } from './journal-arrivals.js';
 import { charterHandle } from './charter-check.js';
 import { oddRefs, refsAbove, refsInTheWay } from './in-the-way.js';
 import { findWentBack, keptWentBack, lastSeen, trackSeen } from './went-back.js';
+import { nothingMoved } from './nothing-moved.js';
 import { plainMessage } from './redact.js';
 import { learntOf } from './remote-context.js';
 import type { Remote, RoundContext } from './remote-context.js';
-import { fetchFrom, isOpenAgain } from './remote-fetch.js';
+import { fetchFrom } from './remote-fetch.js';
 import type { Fetched } from './remote-fetch.js';
 import { refetchLost } from './refetch-lost.js';
 import { pushTo } from './remote-push.js';
 import type { RemoteStates } from './remote-states.js';
 import { stateAfterFailure, turnOf } from './remote-turn.js';
+import { toldByPush } from './told-by-push.js';
 import { headStart } from './transport/head-start.js';
 
 /** A remote that hangs is given up and named within this time a round. */
@@ -53,9 +55,8 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
   const turn = await turnOf(mesh, before, options);
   if (turn === 'wait') return;
   states.setUnfinished(remote.name, false);
-  // Over ssh, where connecting is what takes long: both connections are made at the same time where there is something to push.
-  const isSlowToOpen = remote.transport.watchable === null && remote.transport.refs === undefined;
-  const isToBePushed = isSlowToOpen && turn === 'all' && (await lacksOwnTip(deps, remote));
+  // Where looking takes a connection, and one for the push is needed anyway.
+  const isToBePushed = remote.transport.view === undefined && turn === 'all' && (await isBehindOwn(deps, remote));
   const { signal, done } = deadlineSignal(Math.min(options.deadlineMs, roundLimitMs), options.signal);
   const hasSeenOwn = states.seen(remote.name)?.has(mesh.store.branch) === true;
   const early = isToBePushed ? headStart(remote.transport, 'git-receive-pack', { signal }) : null;
@@ -71,7 +72,9 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
   try {
     const isWhole = (await mesh.store.objects.lost.read()) === null;
     if (isWhole && turn === 'all' && !options.ignoreBackoff && before?.error === null) {
-      const same = await orRecord(deps, options, { remote, before }, () => nothingMoved(deps, ctx, before));
+      const seen = states.seen(remote.name);
+      const work = async (): Promise<boolean> => !(await lacksOwnTip(deps, remote)) && nothingMoved(ctx, before, seen);
+      const same = await orRecord(deps, options, { remote, before }, work);
       if (same === true) {
         const state = (await states.get(remote.name)) ?? before;
         states.set(remote.name, { ...state, last_ok_at: toIso(mesh.clock.now()) });
@@ -80,7 +83,10 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
       }
       if (same !== false) return;
     }
-    const fetched = await orRecord(deps, options, { remote, before }, () => look(ctx, before));
+    const fetched = await orRecord(deps, options, { remote, before }, async () => {
+      const told = early === null ? null : await toldByPush(ctx, early, states.seen(remote.name));
+      return look(told === null ? ctx : { ...ctx, told }, before);
+    });
     if (fetched === null) return;
     states.see(remote.name, fetched.there);
     await journalArrivals(mesh);
@@ -168,42 +174,12 @@ export async function lacksOwnTip(deps: ExchangeDependencies, remote: Remote): P
   return own !== null && !foreign && seen.get(mesh.store.branch) !== own;
 }
 
-/**
- * True where the mesh's branches there are as this process left them and nothing is to be brought there: one small
- * request, where the transport has one. False where that is not known for sure.
- */
-async function nothingMoved(deps: ExchangeDependencies, ctx: RoundContext, before: RemoteState): Promise<boolean> {
-  const { mesh, remote, signal } = ctx;
-  const prefix = mesh.store.config.ref_prefix;
-  const seen = deps.states.seen(remote.name);
-  const due = (before.behind ?? []).some((entry) => isCarryDue(entry, mesh.clock.now()));
-  if (remote.transport.refs === undefined || seen === null || due) return false;
-  // Of a remote without a charter the rest must be known too: it may have become a repository of something else.
-  if (!seen.has(charterRef(prefix)) || (await lacksOwnTip(deps, remote))) return false;
-  // What was fetched and not decided on in a crash, or while the store was held, is still to be looked at.
-  if (!(await allDecided(deps, seen, before))) return false;
-  const now = await remote.transport.refs(prefix, { signal });
-  if (now === null) return false;
-  const known = [...seen].filter(([ref]) => ref.startsWith(prefix));
-  return now.size === known.length && known.every(([ref, oid]) => now.get(ref) === oid);
-}
-
-async function allDecided(
-  { mesh }: ExchangeDependencies,
-  seen: ReadonlyMap<RefName, Oid>,
-  { rejected, behind = [] }: RemoteState,
-): Promise<boolean> {
-  const { config, refs } = mesh.store;
-  const roster = await mesh.branches.roster();
-  if (rejected.some((entry) => isOpenAgain(roster, entry))) return false;
-  const known = new Set(rejected.map(({ handle, tip }) => `${handle} ${tip}`));
-  for (const { handle, there } of behind) known.add(`${handle} ${there}`);
-  for (const [ref, oid] of seen) {
-    const handle = handleOfRef(config.ref_prefix, ref);
-    if (handle === null || (await refs.read(ref)) === oid) continue;
-    if (!known.has(`${handle} ${oid}`)) return false;
-  }
-  return true;
+/** Whether the remote lacks the own tip by what is known of it, also by a process that has not looked yet. */
+async function isBehindOwn(deps: ExchangeDependencies, remote: Remote): Promise<boolean> {
+  if (deps.states.seen(remote.name) !== null) return lacksOwnTip(deps, remote);
+  const { store } = deps.mesh;
+  const pushed = (await store.journal.view()).pushed.findLast((line) => line.remote === remote.name);
+  return pushed !== undefined && pushed.seq > 0 && pushed.commit !== (await store.refs.read(store.branch));
 }
 
 async function stateAfter(

@@ -27,14 +27,18 @@ const maxExchanges = 24;
 
 /**
  * Brings in the objects of all wanted branches together. Where that fails for what is in one of them (the repository
- * lacks an object, or an object is too large), the others are brought without it.
+ * lacks an object, or an object is too large), the others are brought without it. Begins an exchange where none is given.
  *
  * @throws MeshError for a failure that is the remote's as a whole.
  */
-export async function fetchObjects(ctx: RoundContext, exchange: Exchange, wanted: readonly Wanted[]): Promise<Brought> {
+export async function fetchObjects(
+  ctx: RoundContext,
+  exchange: Exchange | null,
+  wanted: readonly Wanted[],
+): Promise<Brought> {
   const failures: { wanted: Wanted; error: MeshError }[] = [];
   const groups: (readonly Wanted[])[] = [wanted];
-  let open: Exchange | null = exchange;
+  let open = exchange;
   let anyCame = false;
   let exchanges = 0;
   let isBelieved = false;

@@ -7,22 +7,25 @@ export interface NewObjects {
   bases: ReadonlyMap<Oid, Oid>;
 }
 
+/** What the walk needs of {@link Objects}. */
+export type ObjectsRead = Pick<Objects, 'read' | 'commit' | 'edges'>;
+
 /**
  * Exactly the objects that commits after `from` (null: from the first) up to `to` brought in. Walks those commits only
  * and reads only folders that changed, so its cost is that of what is new.
  *
  * @throws MeshError `history_incomplete` where the history that is here ends on the way.
  */
-export async function newObjects(objects: Objects, from: Oid | null, to: Oid): Promise<Oid[]> {
+export async function newObjects(objects: ObjectsRead, from: Oid | null, to: Oid): Promise<Oid[]> {
   return (await newObjectsWithBases(objects, from, to)).oids;
 }
 
-export async function newObjectsWithBases(objects: Objects, from: Oid | null, to: Oid): Promise<NewObjects> {
+export async function newObjectsWithBases(objects: ObjectsRead, from: Oid | null, to: Oid): Promise<NewObjects> {
   const edges = await objects.edges();
   const commits: { oid: Oid; tree: Oid }[] = [];
   let at: Oid | undefined = to;
   while (at !== undefined && at !== from) {
-    const commit: Awaited<ReturnType<Objects['commit']>> = await objects.commit(at);
+    const commit: Awaited<ReturnType<ObjectsRead['commit']>> = await objects.commit(at);
     // What lies before it is new to the other side too, and not here.
     if (edges.has(at)) throw incompleteHistory(at);
     commits.push({ oid: at, tree: commit.tree });
@@ -52,7 +55,7 @@ interface Found {
   bases: Map<Oid, Oid>;
 }
 
-async function collect(objects: Objects, before: Oid | null, after: Oid, found: Found): Promise<void> {
+async function collect(objects: ObjectsRead, before: Oid | null, after: Oid, found: Found): Promise<void> {
   if (before === after || found.oids.has(after)) return;
   found.oids.add(after);
   if (before !== null) found.bases.set(after, before);

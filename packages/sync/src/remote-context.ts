@@ -1,4 +1,4 @@
-import type { Logger, MeshContext, Oid } from '@git-mesh/core';
+import type { Logger, MeshContext, Oid, RefName } from '@git-mesh/core';
 import { PushPace } from './push-pace.js';
 import type { Transport } from './transport/port.js';
 
@@ -28,6 +28,8 @@ export interface RoundContext {
   hasSeenOwn?: boolean;
   signal: AbortSignal;
   logger: Logger;
+  /** What the remote has by now, where another exchange was told it. */
+  told?: ReadonlyMap<RefName, Oid>;
   /** How many commits are fetched of a branch that is new here, where the remote offers that; all where left out. */
   depth?: number;
 }

@@ -3,6 +3,7 @@ import type { Handle, MeshContext, Oid, RefName, RemoteState, Roster } from '@gi
 import { acceptAdmitted } from './accept-admitted.js';
 import { acceptBranches, inGroups } from './accept.js';
 import { charterHandle, checkCharter } from './charter-check.js';
+import { copyNew } from './copy-new.js';
 import { fetchObjects } from './fetch-objects.js';
 import type { Wanted } from './fetch-objects.js';
 import { moveRef } from './move-ref.js';
@@ -10,7 +11,7 @@ import { liftHold, reconcileOwn } from './own-branch.js';
 import { readableCommit } from './readable-commit.js';
 import { learntOf, limitsOf } from './remote-context.js';
 import type { RoundContext } from './remote-context.js';
-import type { Advertisement } from './transport/port.js';
+import type { RemoteView } from './transport/port.js';
 
 export type Rejected = RemoteState['rejected'][number];
 
@@ -46,12 +47,17 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
   const { config, objects } = mesh.store;
   const limits = limitsOf(remote);
   const overAt = performance.now() + limits.fetchMs;
-  const exchange = await remote.transport.open('git-upload-pack', { signal });
+  const view = await viewOf(ctx);
+  const told = view?.refs ?? ctx.told;
+  const exchange = told === undefined ? await remote.transport.open('git-upload-pack', { signal }) : null;
   try {
-    const { refs } = exchange.advertised;
-    const { tips, broken } = await changedTips(ctx, exchange.advertised, before);
-    const missing: Wanted[] = [];
-    for (const tip of tips) if (!(await objects.has(tip.oid))) missing.push(tip);
+    const refs = told ?? exchange?.advertised.refs ?? new Map<RefName, Oid>();
+    const { tips, broken } = await changedTips(ctx, refs, before);
+    let missing = await missingOf(ctx, tips);
+    if (view !== null && missing.length > 0) {
+      await copyNew(ctx, view, missing);
+      missing = await missingOf(ctx, missing);
+    }
     const brought = missing.length > 0 ? await fetchObjects(ctx, exchange, missing) : { failed: [], unfinished: false };
     noteAsked(ctx, brought.failed);
     const rejected = new Map((await stillRejected(mesh, before, refs)).map((entry) => [entry.handle, entry]));
@@ -59,7 +65,7 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
     const here: Wanted[] = [];
     for (const tip of tips) if (await objects.has(tip.oid)) here.push(tip);
     // Before the branches: a repository that is another mesh's has none of ours.
-    const charter = await checkCharter(ctx, exchange.advertised);
+    const charter = await checkCharter(ctx, refs);
     if (charter !== null) rejected.set(charter.handle, charter);
     const branches = here.filter(({ handle }) => handle !== charterHandle);
     const others = branches.filter(({ handle }) => handle !== config.handle);
@@ -88,8 +94,20 @@ export async function fetchFrom(ctx: RoundContext, before: readonly Rejected[]):
       unfinished: brought.unfinished || accepted.unfinished,
     };
   } finally {
-    await exchange.close();
+    await exchange?.close();
   }
+}
+
+/** Where all of the history is wanted and what is here is whole: else a server has to put together what is missing. */
+async function viewOf({ mesh, remote, signal, depth }: RoundContext): Promise<RemoteView | null> {
+  if (depth !== undefined || (await mesh.store.objects.lost.read()) !== null) return null;
+  return (await remote.transport.view?.({ signal })) ?? null;
+}
+
+async function missingOf({ mesh }: RoundContext, tips: readonly Wanted[]): Promise<Wanted[]> {
+  const missing: Wanted[] = [];
+  for (const tip of tips) if (!(await mesh.store.objects.has(tip.oid))) missing.push(tip);
+  return missing;
 }
 
 /** What was refused before and, by what this very fetch brought, no longer is. Gives those that are accepted now. */
@@ -113,7 +131,7 @@ async function takeReopened(
 /** Branches that must be looked at: their tip there is neither accepted, nor refused before, nor known to be behind. */
 async function changedTips(
   ctx: RoundContext,
-  { refs }: Advertisement,
+  refs: ReadonlyMap<RefName, Oid>,
   before: readonly Rejected[],
 ): Promise<{ tips: Wanted[]; broken: Rejected[] }> {
   const { config, objects, refs: local } = ctx.mesh.store;

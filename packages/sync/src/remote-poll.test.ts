@@ -18,7 +18,12 @@ afterEach(() => {
 });
 
 /** A poll of a remote that cannot be watched, and when it asked. */
-function polled(pass: RemoteTurns['pass']): { asked: number[]; act: () => void; end: () => Promise<void> } {
+function polled(pass: RemoteTurns['pass']): {
+  asked: number[];
+  act: () => void;
+  wait: (ms: number) => void;
+  end: () => Promise<void>;
+} {
   const [studio] = mesh.peers as [Peer];
   const [local] = studio.remotes;
   if (local === undefined) throw new Error('there is one');
@@ -36,11 +41,17 @@ function polled(pass: RemoteTurns['pass']): { asked: number[]; act: () => void; 
     carryAt: () => Promise.resolve(null),
   };
   let active = steadyNow(studio.clock);
-  const poll = new RemotePoll({ mesh: studio.mesh, remote, turns, lastActivityAt: () => active, logger: silentLogger });
+  let waiting = Number.NEGATIVE_INFINITY;
+  const times = { lastActivityAt: () => active, waitingUntil: () => waiting };
+  const poll = new RemotePoll({ mesh: studio.mesh, remote, turns, ...times, logger: silentLogger });
   return {
     asked,
     act: () => {
       active = steadyNow(studio.clock);
+      poll.stir();
+    },
+    wait: (ms) => {
+      waiting = steadyNow(studio.clock) + ms;
       poll.stir();
     },
     end: async () => {
@@ -87,5 +98,25 @@ test('a second is counted from the beginning of an exchange, but half of it alwa
   takes = 3_000;
   await vi.advanceTimersByTimeAsync(8_000);
   expect(asked.slice(3)).toEqual([3_000, 6_500, 10_000]);
+  await end();
+});
+
+test('while an agent waits a quick remote is asked more often, and a slow one no more than before', async () => {
+  let takes = 20;
+  const { asked, wait, end } = polled(() => new Promise((resolve) => setTimeout(resolve, takes)));
+  await vi.advanceTimersByTimeAsync(100);
+  wait(1_000);
+  await vi.advanceTimersByTimeAsync(900);
+  expect(asked).toEqual([0, 200, 400, 600, 800, 1_000]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked.slice(6)).toEqual([1_200, 2_200]);
+  takes = 100;
+  wait(45_000);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked.slice(8)).toEqual([3_000, 3_600, 4_200, 4_800]);
+  takes = 400;
+  const before = asked.length;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked.length - before).toBeLessThanOrEqual(11);
   await end();
 });

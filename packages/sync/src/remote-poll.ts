@@ -25,6 +25,8 @@ export interface RemotePollOptions {
   turns: RemoteTurns;
   /** When a branch last moved here, by whichever way, or an agent here last called; as `steadyNow` tells. */
   lastActivityAt: () => number;
+  /** Until when an agent here waits for messages; likewise. */
+  waitingUntil: () => number;
   logger: Logger;
 }
 
@@ -125,10 +127,19 @@ export class RemotePoll {
 
   /** Until something is asked for or due to be carried, or the remote is due to be polled. Gives the pause chosen. */
   async #idle({ began, previous }: { began: number; previous: number | null }): Promise<number> {
-    const { mesh, lastActivityAt } = this.#options;
+    const { mesh, lastActivityAt, remote } = this.#options;
     // A clock that nobody can set: one that was put back must not put off the next exchange.
     const ended = performance.now();
-    const due = (): number => pollDelay({ lastActivityAt: lastActivityAt(), now: steadyNow(mesh.clock), previous });
+    // One that is watched tells by itself.
+    const waiting = (): number | null => (remote.transport.watchable === null ? this.#options.waitingUntil() : null);
+    const due = (): number =>
+      pollDelay({
+        lastActivityAt: lastActivityAt(),
+        now: steadyNow(mesh.clock),
+        previous,
+        waitingUntil: waiting(),
+        tookMs: ended - began,
+      });
     let poll = due();
     for (;;) {
       // Activity shortens a pause; that it is over in the middle of one makes it no longer.

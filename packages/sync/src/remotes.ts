@@ -21,14 +21,21 @@ export async function openRemotes(options: {
   if (options.remotes.length === 0) return [];
   const parsed = options.remotes.map(({ name, url }) => ({ name, to: parseRemoteUrl(url, { cwd: options.stateDir }) }));
   const globalConfig = join(options.stateDir, 'gitconfig');
-  // Only git processes on a local repository get it.
-  if (parsed.some(({ to }) => to.kind === 'local')) await writeGitConfig({ file: globalConfig, env: options.env });
+  // Once for all of them, and two processes that most have no need for.
+  let written: Promise<unknown> | null = null;
+  const writeConfig = (): Promise<unknown> => {
+    written ??= writeGitConfig({ file: globalConfig, env: options.env }).catch((error: unknown) => {
+      written = null;
+      throw error;
+    });
+    return written;
+  };
   const env = envForHosts(options.env, [...options.remotes.map(({ url }) => url), ...(options.besides ?? [])]);
   return Promise.all(
     parsed.map(async ({ name, to }) => ({
       name,
       url: to.url,
-      transport: await transportFor(to, { env, globalConfig }),
+      transport: await transportFor(to, { env, globalConfig, writeConfig }),
     })),
   );
 }

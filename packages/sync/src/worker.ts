@@ -16,6 +16,9 @@ const housekeepingMs = 5_000;
 /** How often it looks for loose objects and packs to join: each commit and fetch joins its own kind of packs anyway. */
 const maintenanceMs = 10 * 60_000;
 
+/** An agent_inbox call waits no longer. */
+const longestWaitMs = 45_000;
+
 /** What a worker needs of the rounds. */
 export interface WorkerRounds extends RemoteTurns {
   readonly remotes: readonly Remote[];
@@ -86,6 +89,8 @@ class Office {
   readonly #endings = new Set<Promise<void>>();
   /** As {@link steadyNow} tells. */
   #lastActivityAt: number;
+  /** Likewise; an agent waits until then. */
+  #waitingUntil = Number.NEGATIVE_INFINITY;
   #tips = '';
   readonly #ending = new AbortController();
   #looking: Promise<void> | null = null;
@@ -111,10 +116,10 @@ class Office {
     });
     // Whoever calls, of whichever process, is there to hear: above all one that waits for messages.
     this.#calls = watchPaths({
-      paths: [join(dir, 'mesh', 'activity')],
+      paths: [join(dir, 'mesh', 'activity'), join(dir, 'mesh', 'waiting')],
       onChange: () => {
         this.#lastActivityAt = steadyNow(mesh.clock);
-        for (const poll of this.#polls.values()) poll.stir();
+        void this.#attempt('a look at who waits', () => this.#noteWait());
       },
       logger,
     });
@@ -204,8 +209,18 @@ class Office {
     for (const remote of remotes) {
       if (this.#polls.has(remote.name)) continue;
       const lastActivityAt = (): number => this.#lastActivityAt;
-      this.#polls.set(remote.name, new RemotePoll({ mesh, remote, turns: rounds, lastActivityAt, logger }));
+      const waitingUntil = (): number => this.#waitingUntil;
+      const options = { mesh, remote, turns: rounds, lastActivityAt, waitingUntil, logger };
+      this.#polls.set(remote.name, new RemotePoll(options));
     }
+  }
+
+  /** Whoever waits says for how long; a clock that is set meanwhile makes it no longer than the longest wait. */
+  async #noteWait(): Promise<void> {
+    const { clock, store } = this.#options.mesh;
+    const left = ((await store.local.waitingUntil()) ?? 0) - clock.now();
+    this.#waitingUntil = steadyNow(clock) + Math.min(left, longestWaitMs);
+    for (const poll of this.#polls.values()) poll.stir();
   }
 
   /** What moves when something happens: the tips. */

@@ -60,3 +60,13 @@ export async function touch(ctx: MeshContext, key: AgentKey): Promise<void> {
     ctx.logger.warn(`the activity of ${key} could not be noted: ${error.message}`);
   }
 }
+
+/** Tells the worker, in whichever process it is, that an agent waits for so long: it then asks quick remotes more often. */
+export async function noteWait(ctx: MeshContext, ms: number): Promise<void> {
+  try {
+    await ctx.store.local.putWaitingUntil(ctx.clock.now() + ms);
+  } catch (error) {
+    if (!isDiskTrouble(error)) throw error;
+    ctx.logger.debug(`a wait could not be noted: ${error.message}`);
+  }
+}

@@ -12,6 +12,7 @@ import type { ClockEvidence } from '../domain/skew.js';
 import { MeshError } from '../errors.js';
 import { BoundedCache } from '../store/bounded-cache.js';
 import type { Store } from '../store/store.js';
+import { FirstDue } from './first-due.js';
 import { TipMessages } from './in-tip.js';
 import { keyConflicts } from './key-conflicts.js';
 import { machineBlob } from './machine-at.js';
@@ -52,8 +53,7 @@ export class Branches {
   readonly messages: TipMessages;
   /** Messages that were read, by blob. */
   readonly records: BoundedCache<Oid, MessageRecord> = new BoundedCache<Oid, MessageRecord>(4 * 1024 * 1024);
-  /** When the first own message in the tip is to leave it, while neither tip nor journal move. */
-  readonly nextDue: Memo<EpochMillis> = new Memo<EpochMillis>();
+  readonly firstDue: FirstDue = new FirstDue();
   /** Senders whose receipts are missing, while neither tip nor journal move. */
   readonly unstated: Memo<readonly Received[]> = new Memo<readonly Received[]>();
   /** What the branches state about other machines. */

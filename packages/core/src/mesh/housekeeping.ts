@@ -3,7 +3,7 @@ import { expireSummary, pruneSummary } from '../domain/commit-summary.js';
 import { agentKey, toIso } from '../domain/ids.js';
 import type { AgentKey } from '../domain/ids.js';
 import { presencePath } from '../domain/layout.js';
-import { firstMessageDue, messagesDue } from '../domain/message-prune.js';
+import { messagesDue } from '../domain/message-prune.js';
 import type { DueMessage } from '../domain/message-prune.js';
 import { effectiveExpiry, presencePruneDue } from '../domain/presence.js';
 import type { PresenceRecord } from '../domain/records.js';
@@ -21,7 +21,6 @@ import type { Change } from './write.js';
 
 /** Files taken out of the tip by one commit: a backlog is worked off over several rounds. */
 const maxPrunedAtOnce = 500;
-const hourMs = 3_600_000;
 /** A commit each: nobody should wait long for the store meanwhile. */
 const maxExpiredAtOnce = 50;
 
@@ -94,11 +93,7 @@ async function leaving(ctx: MeshContext, { branch, journal }: Locked): Promise<L
 
 async function dueMessages(ctx: MeshContext, { branch, journal }: Locked): Promise<DueMessage<MessageEntry>[]> {
   const now = ctx.clock.now();
-  // Where the clock was set back since something was journaled, the end of it depends on the time of the look.
-  const key = [branch.tip, journal.lines, Math.floor(now / hourMs)].join();
-  const first = await ctx.branches.nextDue.get(key, async () =>
-    firstMessageDue({ own: await ownMessagesInTip(ctx, branch, journal), journal, now }),
-  );
+  const first = await ctx.branches.firstDue.get({ branch, journal, now }, () => ownMessagesInTip(ctx, branch, journal));
   if (now < first) return [];
   return messagesDue({ own: await ownMessagesInTip(ctx, branch, journal), journal, now });
 }

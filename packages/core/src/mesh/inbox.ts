@@ -9,7 +9,7 @@ import type { InboxMessage, InboxResult, Verified } from '../domain/results.js';
 import { MeshError } from '../errors.js';
 import type { MessageEntry } from '../store/ports.js';
 import { maxRecordBytes } from './branches.js';
-import { noteActivityAlone } from './activity.js';
+import { noteActivityAlone, noteWait } from './activity.js';
 import type { MeshContext } from './context.js';
 import { inboxEntries } from './inbox-entries.js';
 import { recalled } from './recall.js';
@@ -62,9 +62,11 @@ async function pageOrWait(
     if (left <= 0 || call.signal?.aborted === true || entries.some((entry) => !isOwnBroadcast(ctx, entry, key))) {
       return entries;
     }
+    const timeoutMs = Math.min(left, progressEveryMs);
+    await noteWait(ctx, timeoutMs);
     await ctx.syncer.arrival({
       beyond: highest,
-      timeoutMs: Math.min(left, progressEveryMs),
+      timeoutMs,
       ...(call.signal === undefined ? {} : { signal: call.signal }),
     });
     // A wait is a call that goes on: the agent is there.

@@ -98,6 +98,16 @@ export class FileLocalState implements LocalState {
     else await this.#writeJson('hold.json', hold, { durable: true });
   }
 
+  async waitingUntil(): Promise<EpochMillis | null> {
+    const bytes = await readIfThere(this.#fs, join(this.#folder, 'waiting'));
+    const text = bytes === null ? '' : Buffer.from(bytes).toString('latin1').trimEnd();
+    return /^\d{1,15}$/.test(text) ? Number(text) : null;
+  }
+
+  async putWaitingUntil(until: EpochMillis): Promise<void> {
+    await writeAtomic(this.#fs, join(this.#folder, 'waiting'), Buffer.from(`${Math.floor(until)}\n`));
+  }
+
   async mentioned(): Promise<Mentioned[]> {
     return (await this.#readJson('mentioned.json', isMentioned)) ?? [];
   }

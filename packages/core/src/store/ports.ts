@@ -384,6 +384,10 @@ export interface LocalState {
    */
   touch(agent: AgentKey, at: EpochMillis): Promise<void>;
   lastActivity(agent: AgentKey): Promise<EpochMillis | null>;
+  /** Tells the worker, which may be another process, until when an agent waits; the last one who says so counts. Not durable. */
+  putWaitingUntil(until: EpochMillis): Promise<void>;
+  /** Null where nobody ever did. */
+  waitingUntil(): Promise<EpochMillis | null>;
   remote(name: string): Promise<RemoteState | null>;
   putRemote(name: string, state: RemoteState): Promise<void>;
   /** Forgets it. Safe to repeat. */

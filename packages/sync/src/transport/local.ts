@@ -5,6 +5,8 @@ import { gitEnv, gitSafeArgs } from '../git-env.js';
 import { redact } from '../redact.js';
 import { leftLocks } from './left-locks.js';
 import { checkBareRepository } from './local-repository.js';
+import { isOwn, needsTrust } from './local-trust.js';
+import { localView } from './local-view.js';
 import type { Service, Transport } from './port.js';
 import type { ServiceFailure } from './service-exchange.js';
 import { openServiceExchange, receiveFinishMs, refuseAborted } from './service-exchange.js';
@@ -17,6 +19,8 @@ export interface LocalTransportOptions {
   env: Env;
   /** The file of {@link writeGitConfig}; without one no safe.directory of the user's holds. */
   globalConfig?: string | undefined;
+  /** Writes that file where this was not done yet; called where a service may need what is in it. */
+  writeConfig?: (() => Promise<unknown>) | undefined;
 }
 
 /**
@@ -27,17 +31,25 @@ const receiveGraceMs = 3_000;
 
 /** A bare repository on a disk or share: one `git upload-pack` or `git receive-pack` an exchange. */
 export function localTransport(options: LocalTransportOptions): Transport {
-  const { path, globalConfig } = options;
+  const { path, globalConfig, writeConfig } = options;
   if (!isAbsolute(path)) throw new MeshError('invalid_argument', "the remote's path is not absolute");
   const env = gitEnv(options.env, { globalConfig });
+  // git itself decides whether somebody else's repository is to be trusted.
+  let isTrusted = false;
   return {
     watchable: path,
     locks: leftLocks(path),
+    async view({ signal }) {
+      refuseAborted(signal);
+      await checkBareRepository(path);
+      return isTrusted || (await isOwn(path)) ? localView(path) : null;
+    },
     async open(service, { signal }) {
       refuseAborted(signal);
       await checkBareRepository(path);
+      if (writeConfig !== undefined && (await needsTrust(path))) await writeConfig();
       const command = service === 'git-upload-pack' ? ['upload-pack', '--strict'] : ['receive-pack'];
-      return openServiceExchange(
+      const exchange = await openServiceExchange(
         {
           where: 'the remote',
           program: 'git',
@@ -48,6 +60,8 @@ export function localTransport(options: LocalTransportOptions): Transport {
         },
         signal,
       );
+      isTrusted = true;
+      return exchange;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { EpochMillis, Oid, RefName } from '@git-mesh/core';
+import type { EpochMillis, GitObject, Oid, RefName } from '@git-mesh/core';
 
 /** What a remote says it has, read to the closing flush: an advertisement that was cut is an error, never an empty one. */
 export interface Advertisement {
@@ -30,6 +30,14 @@ export interface Exchange {
   close(): Promise<void>;
 }
 
+/** What this process reads of a repository by itself, without any service. */
+export interface RemoteView {
+  /** As {@link Advertisement.refs} would be at this moment. At least one. */
+  refs: ReadonlyMap<RefName, Oid>;
+  /** An object whose content has that id; null where it cannot be had in this way, whatever the reason. Never throws for it. */
+  read(oid: Oid): Promise<GitObject | null>;
+}
+
 /** The way to one remote. Holds nothing open between exchanges; several exchanges may run at once. */
 export interface Transport {
   /**
@@ -50,6 +58,13 @@ export interface Transport {
    * @throws MeshError as {@link Transport.open} does.
    */
   refs?(prefix: string, options: { signal: AbortSignal }): Promise<ReadonlyMap<RefName, Oid> | null>;
+  /**
+   * What can be read of the remote without a service; null where only a service can tell what is there. Absent where it
+   * never can be.
+   *
+   * @throws MeshError as {@link Transport.open} does.
+   */
+  view?(options: { signal: AbortSignal }): Promise<RemoteView | null>;
   /** git's locks in the repository. Absent where only who runs it can look. */
   readonly locks?: RemoteLocks;
   /** The folder in which a local remote keeps its refs (it holds `refs/` and `packed-refs`), for watching; null otherwise. */

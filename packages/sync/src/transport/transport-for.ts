@@ -2,8 +2,14 @@ import type { Env } from '../git-env.js';
 import type { RemoteUrl } from '../remote-url.js';
 import type { Transport } from './port.js';
 
-/** The way to a remote; only its own kind is loaded. `globalConfig` is the file of `writeGitConfig`, for git processes on a local remote. */
-export async function transportFor(remote: RemoteUrl, options: { env: Env; globalConfig: string }): Promise<Transport> {
+/** For git processes on a local remote: the file of `writeGitConfig`, and what writes it. */
+export interface LocalConfig {
+  globalConfig: string;
+  writeConfig: () => Promise<unknown>;
+}
+
+/** The way to a remote; only its own kind is loaded. */
+export async function transportFor(remote: RemoteUrl, options: LocalConfig & { env: Env }): Promise<Transport> {
   switch (remote.kind) {
     case 'local': {
       const { localTransport } = await import('./local.js');
