@@ -101,7 +101,8 @@ async function scatter(from: string, to: string, packs: number): Promise<void> {
   const deps = { clock: { now: () => Date.now() }, random: randomBytes, logger: silentLogger };
   const whole = await Store.open(from, deps);
   const scattered = await Store.open(to, deps);
-  const ids = await whole.objects.ids();
+  const ids = [];
+  for await (const oid of whole.objects.ids()) ids.push(oid);
   const folder = join(to, 'objects', 'pack');
   rmSync(folder, { recursive: true });
   mkdirSync(folder);

@@ -13,8 +13,10 @@ export async function maintain({ store }: MeshContext): Promise<MaintainResult> 
   while (await store.maintain({ whole: true }));
   const after = await footprint(store);
   await store.objects.forget();
+  let objects = 0;
+  for await (const _ of store.objects.ids()) objects += 1;
   return {
-    objects: (await store.objects.ids()).length,
+    objects,
     packs_before: before.packs,
     packs_after: after.packs,
     loose_before: before.loose,

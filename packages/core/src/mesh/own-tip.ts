@@ -20,7 +20,7 @@ interface Found {
  */
 export async function newestOwnCommit(store: Store): Promise<Oid | null> {
   const found: Found[] = [];
-  for (const oid of await store.objects.ids()) {
+  for await (const oid of store.objects.ids()) {
     const commit = await commitOrNull(store, oid);
     if (commit?.committer.name !== store.config.handle) continue;
     const seq = parseCommitMessage(commit.message)?.seq;

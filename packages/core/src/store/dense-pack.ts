@@ -7,7 +7,7 @@ import type { OrderedCommit } from './dense-order.js';
 import { DenseSources } from './dense-sources.js';
 import type { Found, Key } from './dense-sources.js';
 import { DenseWriter, deflatedBest, wholeEntry } from './dense-writer.js';
-import { indexedObjects } from './pack-index.js';
+import { indexedObjects } from './pack-index-format.js';
 import { makePackIndex } from './pack-index-write.js';
 import { isBest } from './pack-classes.js';
 import type { Pace } from './pace.js';

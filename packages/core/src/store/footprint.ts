@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Fs } from './fs.js';
 import { freePacks } from './pack-sources.js';
-import { isIndexName } from './pack-index.js';
+import { isIndexName } from './pack-index-format.js';
 
 /** What the objects of a store take of its disk. */
 export interface Footprint {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Oid } from '../domain/ids.js';
 import type { Fs } from './fs.js';
 import type { LooseObjects, NewObject } from './loose-objects.js';
-import type { PackIndexes } from './pack-index.js';
+import type { PackIndexes } from './pack-indexes.js';
 import { publishPack } from './pack-publish.js';
 import { packFiles } from './pack-write.js';
 import type { PackedObjects } from './packed-objects.js';
@@ -48,7 +48,7 @@ export async function gatherLoose(places: GatherPlaces, bounds: GatherBounds): P
   let bytes = 0;
   let isFull = looked.length < ids.length;
   for (const oid of looked) {
-    const held = packs.places(oid);
+    const held = await packs.places(oid);
     // What waits for the end of its grace keeps nothing else from its turn.
     if (held.length > 0 && !(await someAsync(held, ({ pack }) => settled(pack)))) continue;
     const stat = await loose.stat(oid);
@@ -102,7 +102,7 @@ function settledPacks({ fs, packFolder }: GatherPlaces, graceMs: number): IsSett
 
 /** An index may be wrong about its pack: only an object that was read out of it, and has that id, is in it. */
 async function isCopied({ packs, packed }: GatherPlaces, oid: Oid, settled: IsSettled): Promise<boolean> {
-  return someAsync(packs.places(oid), async (place) => {
+  return someAsync(await packs.places(oid), async (place) => {
     if (!(await settled(place.pack))) return false;
     const object = await packed.read(oid, place, maxObjectBytes);
     return object !== null && object !== 'too large';

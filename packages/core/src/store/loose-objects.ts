@@ -78,13 +78,18 @@ export class LooseObjects {
 
   async ids(): Promise<Oid[]> {
     const found: Oid[] = [];
-    for (const folder of await this.#fs.list(this.#folder)) {
-      if (!/^[0-9a-f]{2}$/.test(folder)) continue;
-      for (const name of await this.#fs.list(join(this.#folder, folder))) {
-        if (isOid(folder + name)) found.push((folder + name) as Oid);
-      }
-    }
+    for (const folder of await this.#fs.list(this.#folder)) found.push(...(await this.#idsIn(folder)));
     return found;
+  }
+
+  /** The ids that begin with a byte. */
+  async idsUnder(byte: number): Promise<Oid[]> {
+    return this.#idsIn(byte.toString(16).padStart(2, '0'));
+  }
+
+  async #idsIn(folder: string): Promise<Oid[]> {
+    if (!/^[0-9a-f]{2}$/.test(folder)) return [];
+    return (await this.#fs.list(join(this.#folder, folder))).map((name) => folder + name).filter(isOid);
   }
 
   #path(oid: Oid): string {

@@ -14,7 +14,7 @@ import { youngMs } from './loose-gather.js';
 import { nodeFs } from './node-fs.js';
 import { hashObject } from './object-id.js';
 import { StoreObjects } from './objects.js';
-import { indexedObjects } from './pack-index.js';
+import { indexedObjects } from './pack-index-format.js';
 import { byHand as boundsByHand } from './maintain-bounds.js';
 import type { MaintainBounds } from './ports.js';
 

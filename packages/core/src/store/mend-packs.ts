@@ -6,7 +6,7 @@ import { asBuffer } from './as-buffer.js';
 import { makeDurableFolder, readIfThere, writeDurable } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
-import { indexMagic, indexedObjects } from './pack-index.js';
+import { indexMagic, indexedObjects } from './pack-index-format.js';
 import { makePackIndex } from './pack-index-write.js';
 import { readEntry } from './pack-read.js';
 import type { Objects } from './ports.js';

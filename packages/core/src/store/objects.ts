@@ -1,31 +1,22 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeCommit, decodeTree, maxTreeBytes } from '../domain/git-object.js';
 import type { CommitObject, GitObject, ObjectType, TreeEntry } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import { MeshError } from '../errors.js';
 import { BoundedCache } from './bounded-cache.js';
+import type { Densified, DensifyBounds } from './densify.js';
+import { DiskObjects } from './disk-objects.js';
 import type { Fs } from './fs.js';
-import { GitEngine } from './git-engine.js';
-import { gatherLoose } from './loose-gather.js';
-import { LooseObjects } from './loose-objects.js';
+import type { NewObject } from './loose-objects.js';
 import { LostObjects } from './lost-objects.js';
 import { makePack } from './make-pack.js';
-import type { LooseRead, NewObject } from './loose-objects.js';
 import { hashObject } from './object-id.js';
-import type { KnownPacks } from './pack-classes.js';
-import { consolidatePacks, packsToJoin } from './pack-consolidate.js';
-import { densify, replacePacks } from './densify.js';
-import type { Densified } from './densify.js';
-import { PackIndexes } from './pack-index.js';
 import { installAsPack } from './pack-install.js';
 import { packCount } from './pack-read.js';
 import type { PackLimits } from './pack-read.js';
-import { PackedObjects } from './packed-objects.js';
 import { requireComplete, unpack } from './pack-unpack.js';
-import { publishPack } from './pack-publish.js';
+import { PackUpkeep } from './pack-upkeep.js';
 import { packFiles } from './pack-write.js';
-import type { PackFiles } from './pack-write.js';
 import type { MaintainBounds, Objects, StagedObject, WrittenObject } from './ports.js';
 import { ShallowFile } from './shallow-file.js';
 
@@ -44,17 +35,11 @@ const maxCachedBytes = { raw: 6 * 1024 * 1024, commits: 6 * 1024 * 1024, trees: 
 /** Of an object as its bytes: larger are only trees, which are kept as what they say. */
 const maxRawBytes = 64 * 1024;
 const maxKnown = 20_000;
-/** So many packs of ours are noted before the folder is asked which of them are there still: others may have joined them. */
-const packsBetweenLooks = 64;
-const readTries = 4;
-
 /** {@link Objects} in a bare repository's `objects` folder. */
 export class StoreObjects implements Objects {
   readonly #fs: Fs;
-  readonly #engine: GitEngine;
-  readonly #loose: LooseObjects;
-  readonly #packs: PackIndexes;
-  readonly #packed: PackedObjects;
+  readonly #disk: DiskObjects;
+  readonly #upkeep: PackUpkeep;
   readonly #packFolder: string;
   readonly #quarantine: string;
   readonly #shallow: ShallowFile;
@@ -65,17 +50,13 @@ export class StoreObjects implements Objects {
   readonly #known = new BoundedCache<Oid, true>(maxKnown);
 
   readonly #staged = new Map<Oid, GitObject>();
-  readonly #knownPacks: KnownPacks = new Map();
-  #addedPacks = 0;
   readonly lost: LostObjects;
 
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs;
-    this.#engine = new GitEngine(gitdir);
-    this.#loose = new LooseObjects(fs, join(gitdir, 'objects'));
     this.#packFolder = join(gitdir, 'objects', 'pack');
-    this.#packs = new PackIndexes(fs, this.#packFolder);
-    this.#packed = new PackedObjects(fs, this.#packFolder, this.#packs);
+    this.#disk = new DiskObjects(fs, gitdir);
+    this.#upkeep = new PackUpkeep(fs, this.#packFolder, this.#disk);
     this.#quarantine = join(gitdir, 'mesh', 'incoming');
     this.#shallow = new ShallowFile(fs, gitdir);
     this.lost = new LostObjects(fs, join(gitdir, 'mesh'));
@@ -112,7 +93,7 @@ export class StoreObjects implements Objects {
   }
 
   async has(oid: Oid): Promise<boolean> {
-    const found = (await this.#loose.has(oid)) || (await this.#packs.has(oid)) || (await this.#loose.has(oid));
+    const found = await this.#disk.has(oid);
     if (found) this.#known.set(oid, true, 1);
     return found;
   }
@@ -159,81 +140,57 @@ export class StoreObjects implements Objects {
     await this.#shallow.move(change);
   }
 
-  async ids(): Promise<Oid[]> {
-    await this.#packs.refresh();
-    return [...new Set([...(await this.#loose.ids()), ...this.#packs.ids()])];
+  ids(): AsyncIterable<Oid> {
+    return this.#disk.ids();
   }
 
   async putLooseAside(aside: string): Promise<Oid[]> {
+    const { loose } = this.#disk;
     const damagedOnes: Oid[] = [];
-    for (const oid of await this.#loose.ids()) {
-      if ((await this.#loose.read(oid, maxReadBytes)) !== 'damaged') continue;
-      await this.#loose.moveTo(oid, aside);
+    for (const oid of await loose.ids()) {
+      if ((await loose.read(oid, maxReadBytes)) !== 'damaged') continue;
+      await loose.moveTo(oid, aside);
       damagedOnes.push(oid);
     }
     return damagedOnes;
   }
 
   async forget(): Promise<void> {
-    this.#packs.clear();
-    this.#packed.dropCache();
-    this.#engine.dropCache();
     this.#known.clear();
     this.#raw.clear();
-    await this.#packs.refresh();
+    await this.#disk.forget();
   }
 
   async isScattered(): Promise<boolean> {
-    return (await packsToJoin(this.#fs, this.#packFolder, this.#knownPacks)) !== null;
+    return this.#upkeep.isScattered();
   }
 
   async consolidate(): Promise<void> {
-    await this.#took(await consolidatePacks(this.#fs, this.#packFolder, this.#knownPacks));
+    await this.#upkeep.consolidate();
   }
 
   async maintain(bounds: MaintainBounds): Promise<boolean> {
-    const places = { fs: this.#fs, packFolder: this.#packFolder };
-    const more = await gatherLoose({ ...places, loose: this.#loose, packs: this.#packs, packed: this.#packed }, bounds);
-    const made = await consolidatePacks(this.#fs, this.#packFolder, this.#knownPacks);
-    await this.#took(made);
-    return more || made !== null;
+    const more = await this.#upkeep.gather(bounds);
+    return (await this.#upkeep.consolidate()) || more;
   }
 
-  async densify(bounds: MaintainBounds): Promise<Densified | null> {
-    return densify(this.#fs, this.#packFolder, { known: this.#knownPacks, ...bounds });
+  async densify(bounds: DensifyBounds): Promise<Densified | null> {
+    return this.#upkeep.densify(bounds);
   }
 
   async replace(densified: Densified): Promise<void> {
-    await replacePacks(this.#fs, this.#packFolder, { densified, known: this.#knownPacks });
-    await this.#took(densified.made);
-  }
-
-  /** The indexes of the packs that were joined go with them: who finds all that it asks for would keep them for ever. */
-  async #took(made: PackFiles | null): Promise<void> {
-    if (made === null) return;
-    this.#packs.add(made.name, made.index);
-    this.#packed.dropCache();
-    await this.#forgetGonePacks();
-  }
-
-  async #forgetGonePacks(): Promise<void> {
-    this.#addedPacks = 0;
-    await this.#packs.refresh();
+    await this.#upkeep.replace(densified);
   }
 
   /** What is there already is written again: a look into every pack costs more, and a damaged copy is none. */
   async #add(objects: readonly NewObject[]): Promise<void> {
     const unique = [...new Map(objects.map((object) => [object.oid, object])).values()];
     if (unique.length === 0) return;
-    const files = await packFiles(unique);
-    await publishPack(this.#fs, this.#packFolder, files);
-    this.#packs.add(files.name, files.index);
+    await this.#upkeep.publish(await packFiles(unique));
     for (const { oid, type, data } of unique) {
       this.#known.set(oid, true, 1);
       this.#keepRaw(oid, { type, data });
     }
-    this.#addedPacks += 1;
-    if (this.#addedPacks >= packsBetweenLooks) await this.#forgetGonePacks();
   }
 
   #keepRaw(oid: Oid, object: GitObject): void {
@@ -242,7 +199,7 @@ export class StoreObjects implements Objects {
 
   async #read(oid: Oid, maxBytes: number): Promise<GitObject> {
     const cached = this.#staged.get(oid) ?? this.#raw.get(oid);
-    const found = cached ?? (await this.#fromDisk(oid, maxBytes));
+    const found = cached ?? (await this.#disk.read(oid, maxBytes));
     if (found === 'missing') throw damaged(oid, 'is missing');
     if (found === 'damaged') {
       await this.lost.note([oid]);
@@ -255,44 +212,6 @@ export class StoreObjects implements Objects {
     }
     if (cached === undefined) this.#keepRaw(oid, found);
     return found;
-  }
-
-  async #fromDisk(oid: Oid, maxBytes: number): Promise<LooseRead> {
-    const loose = await this.#loose.read(oid, maxBytes);
-    if (loose !== 'missing' && loose !== 'damaged') return loose;
-    const packed = await this.#fromPacks(oid, maxBytes);
-    if (packed !== 'missing') return packed;
-    // Whatever unpacked it meanwhile wrote it before it removed the pack.
-    return loose === 'missing' ? this.#loose.read(oid, maxBytes) : loose;
-  }
-
-  async #fromPacks(oid: Oid, maxBytes: number): Promise<LooseRead> {
-    for (let tries = 1; ; tries++) {
-      if ((await this.#packs.find(oid)) === null) return 'missing';
-      // A pack that is damaged or gone must not hide the copy in another one.
-      for (const place of this.#packs.places(oid)) {
-        const found = await this.#packed.read(oid, place, maxBytes);
-        if (found !== null) return found;
-      }
-      // A pack that a repack removed looks like a damaged one until it is looked at anew.
-      this.#packed.dropCache();
-      if (tries >= readTries) return this.#byEngine(oid);
-      // A repack that is under way gets on meanwhile: its files are renamed one after the other.
-      await sleep(2 * 4 ** (tries - 1));
-      await this.#packs.refresh();
-    }
-  }
-
-  /** A second opinion before an object is called damaged: it also knows forms of packs that we never make. */
-  async #byEngine(oid: Oid): Promise<LooseRead> {
-    this.#engine.dropCache();
-    try {
-      return await this.#engine.read(oid);
-    } catch (error) {
-      // Its errors are of many kinds.
-      if (!(error instanceof Error)) throw error;
-      return 'damaged';
-    }
   }
 }
 

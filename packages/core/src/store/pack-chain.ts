@@ -15,7 +15,7 @@ export class DeltaChains {
   readonly #entryAt: (offset: number, maxObjectBytes: number) => Promise<PackEntry>;
   readonly #maxObjectBytes: number;
   /** Where the base of a delta by id begins; null where the pack leaves it out. */
-  readonly #offsetOf: (base: string) => number | null;
+  readonly #offsetOf: (base: string) => number | null | Promise<number | null>;
   readonly #onMade: (bytes: number) => void;
 
   constructor(options: {
@@ -23,7 +23,7 @@ export class DeltaChains {
     /** What a base may measure; what stands on it may be held to less. */
     maxObjectBytes: number;
     entryAt: (offset: number, maxObjectBytes: number) => Promise<PackEntry>;
-    offsetOf: (base: string) => number | null;
+    offsetOf: (base: string) => number | null | Promise<number | null>;
     /** Told the bytes of everything that is made of a delta; may throw. */
     onMade?: (bytes: number) => void;
   }) {
@@ -51,7 +51,7 @@ export class DeltaChains {
         this.#keep(at, object);
         return this.#build(object, deltas);
       }
-      const base = entry.kind === 'offset delta' ? entry.base : this.#offsetOf(entry.base);
+      const base = entry.kind === 'offset delta' ? entry.base : await this.#offsetOf(entry.base);
       if (base === null) return null;
       deltas.push(entry);
       // Deltas by id can go round in a circle.

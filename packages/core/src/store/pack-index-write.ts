@@ -4,7 +4,7 @@ import type { Oid } from '../domain/ids.js';
 import { asBuffer } from './as-buffer.js';
 import { hashObject } from './object-id.js';
 import { DeltaChains } from './pack-chain.js';
-import { indexMagic } from './pack-index.js';
+import { indexMagic } from './pack-index-format.js';
 import type { PackEntry, PackLimits } from './pack-read.js';
 import { InflatedBytes, badPack, packCount, packEntries, readEntry } from './pack-read.js';
 

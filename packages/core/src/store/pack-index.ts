@@ -1,223 +1,170 @@
-import { join } from 'node:path';
 import type { Oid } from '../domain/ids.js';
 import { asBuffer } from './as-buffer.js';
-import { readIfThere } from './durable-fs.js';
-import type { Fs } from './fs.js';
-import type { Indexed } from './pack-index-write.js';
+import type { Found, IndexFile, IndexPages, PagePlace } from './index-pages.js';
+import { IndexTable } from './index-table.js';
+import {
+  countOf,
+  fanoutOf,
+  largeOffsetBytes,
+  noOffset,
+  offsetBytes,
+  offsetIn,
+  oidBytes,
+  sumsBytes,
+  tablesOf,
+} from './pack-index-format.js';
 
-/** Version 2. */
-export const indexMagic: Buffer = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2]);
-const fanoutAt = 8;
-const oidsAt = fanoutAt + 256 * 4;
+/** An index up to this size is read at once: the head, the ids and the offsets of some 500 objects. */
+const smallIndexBytes = 16 * 1024;
 
-/** Enough for a repack to get on; an index that cannot be read for good is damaged. */
-const maxLooks = 10;
-
-/** git's own new packs have a leading dot until all of their files are there. */
-export function isIndexName(name: string): boolean {
-  return name.endsWith('.idx') && !name.startsWith('.');
+/** Where the ids that begin with the same byte stand: from `low` to before `high`. */
+interface Bucket {
+  low: number;
+  high: number;
 }
 
-/** Where an object stands. */
-export interface PackPlace {
+/** One version 2 index, of which only the fan-out is kept. Whatever reads it gives `gone` once it is there no more as it was. */
+export class PackIndex {
   /** The pack's name, without `.pack`. */
-  pack: string;
-  offset: number;
-  /** Where the next object or the trailer begins; null in the last of a pack whose length the index does not tell. */
-  next: number | null;
-}
+  readonly pack: string;
+  /** How many objects it names. */
+  readonly count: number;
+  readonly #pages: IndexPages;
+  readonly #file: IndexFile;
+  readonly #fanout: Uint32Array;
+  readonly #oids: IndexTable;
+  readonly #offsets: IndexTable;
+  readonly #large: IndexTable;
 
-/** Which objects the packs hold, from their version 2 indexes. Packs may come and go at any time. */
-export class PackIndexes {
-  readonly #fs: Fs;
-  readonly #folder: string;
-  #indexes = new Map<string, PackIndex>();
-
-  constructor(fs: Fs, packFolder: string) {
-    this.#fs = fs;
-    this.#folder = packFolder;
+  private constructor(pack: string, pages: IndexPages, { file, fanout }: { file: IndexFile; fanout: Uint32Array }) {
+    this.pack = pack;
+    this.count = countOf(fanout);
+    this.#pages = pages;
+    this.#file = file;
+    this.#fanout = fanout;
+    const { oids, offsets, large } = tablesOf(this.count);
+    const largeCount = Math.max(0, Math.floor((file.size - sumsBytes - large) / largeOffsetBytes));
+    this.#oids = new IndexTable({ firstPage: 0, at: oids, width: oidBytes, length: this.count });
+    this.#offsets = new IndexTable({ firstPage: 2 ** 24, at: offsets, width: offsetBytes, length: this.count });
+    this.#large = new IndexTable({ firstPage: 2 ** 25, at: large, width: largeOffsetBytes, length: largeCount });
   }
 
-  /** False only when no pack held the object all the while. */
-  async has(oid: Oid): Promise<boolean> {
-    return (await this.find(oid)) !== null;
-  }
-
-  /** Null only when no pack held the object all the while. */
-  async find(oid: Oid): Promise<PackPlace | null> {
-    const key = Buffer.from(oid, 'hex');
-    const known = this.#find(key);
-    if (known !== null) return known;
-    // A repack adds the new pack before it removes the old one, but one look may miss both: until two agree.
-    let before: string | null = null;
-    for (let looks = 0; looks < maxLooks; looks++) {
-      const listing = await this.refresh();
-      const found = this.#find(key);
-      if (found !== null) return found;
-      if (listing !== null && listing === before) return null;
-      before = listing;
-    }
-    return null;
-  }
-
-  /** Everywhere that an object stands, as the indexes were when they were last looked at. */
-  places(oid: Oid): PackPlace[] {
-    const key = Buffer.from(oid, 'hex');
-    return [...this.#indexes.values()].map((index) => index.find(key)).filter((place) => place !== null);
-  }
-
-  /** The same in one pack. */
-  known(oid: string, pack: string): PackPlace | null {
-    const index = this.#indexes.get(`${pack}.idx`);
-    return index?.find(Buffer.from(oid, 'hex')) ?? null;
-  }
-
-  /** Where the object at an offset ends: see {@link PackPlace.next}. */
-  at(pack: string, offset: number): PackPlace | null {
-    return this.#indexes.get(`${pack}.idx`)?.at(offset) ?? null;
-  }
-
-  /**
-   * Brings the known indexes up to date with the folder. Gives the folder's packs, as a text to compare; null when one
-   * of them could not be read, which is then about to appear or to vanish.
-   */
-  async refresh(): Promise<string | null> {
-    const names = (await this.#fs.list(this.#folder)).filter(isIndexName).sort();
-    const next = new Map<string, PackIndex>();
-    for (const name of names) {
-      const index = this.#indexes.get(name) ?? (await this.#load(name));
-      if (index !== null) next.set(name, index);
-    }
-    this.#indexes = next;
-    return next.size === names.length ? names.join(' ') : null;
-  }
-
-  /** All that they hold, as they were when they were last looked at. */
-  ids(): Oid[] {
-    return [...this.#indexes.values()].flatMap((index) => index.ids());
-  }
-
-  clear(): void {
-    this.#indexes.clear();
+  /** Null for one that is not there, is damaged, or is being written and read again the next time. */
+  static async load(pages: IndexPages, pack: string, path: string): Promise<PackIndex | null> {
+    const looked = await pages.look(path, smallIndexBytes);
+    return looked === null ? null : PackIndex.#of(pages, pack, looked);
   }
 
   /** Of a pack that was written here a moment ago: what is in it need not be read again. */
-  add(pack: string, index: Uint8Array): void {
-    const bytes = wholeIndex(index);
-    if (bytes !== null) this.#indexes.set(`${pack}.idx`, new PackIndex(pack, bytes));
+  static written(
+    pages: IndexPages,
+    pack: string,
+    { path, bytes }: { path: string; bytes: Uint8Array },
+  ): PackIndex | null {
+    const head = bytes.subarray(0, smallIndexBytes);
+    return PackIndex.#of(pages, pack, { file: pages.written(path, bytes.length), head });
   }
 
-  async #load(name: string): Promise<PackIndex | null> {
-    const bytes = await readIfThere(this.#fs, join(this.#folder, name));
-    const index = bytes === null ? null : wholeIndex(bytes);
-    return index === null ? null : new PackIndex(name.slice(0, -'.idx'.length), index);
+  static #of(pages: IndexPages, pack: string, { file, head }: { file: IndexFile; head: Uint8Array }): PackIndex | null {
+    const fanout = fanoutOf(head, file.size);
+    if (fanout === null) return null;
+    const index = new PackIndex(pack, pages, { file, fanout });
+    if (head.length === file.size) index.#keep(head);
+    return index;
   }
 
-  #find(key: Buffer): PackPlace | null {
-    for (const index of this.#indexes.values()) {
-      const place = index.find(key);
-      if (place !== null) return place;
+  /** Where the object begins in the pack; null for one that is not in it. At once where all that it takes is in memory. */
+  find(key: Buffer): number | null | Promise<number | null | 'gone'> {
+    const look = (): Found<number | null> => this.#find(key);
+    const found = look();
+    return 'value' in found ? found.value : this.#pages.looking(this.#file, look);
+  }
+
+  /** The ids that begin with a byte. */
+  async ids(byte: number): Promise<Oid[] | 'gone'> {
+    const { low, high } = this.#bucket(byte);
+    const found: Oid[] = [];
+    return this.#pages.looking(this.#file, () => {
+      for (let n = low + found.length; n < high;) {
+        const place = this.#oids.pageOf(n);
+        const page = this.#page(place);
+        if (page === null) return { needed: place };
+        const { end } = this.#oids.entriesOf(place);
+        for (; n < Math.min(high, end); n++) {
+          const at = this.#oids.within(place, n);
+          // Twenty bytes in hex are an id.
+          found.push(page.toString('hex', at, at + oidBytes) as Oid);
+        }
+      }
+      return { value: found };
+    });
+  }
+
+  #find(key: Buffer): Found<number | null> {
+    const position = this.#positionOf(key, this.#bucket(key[0] ?? 0));
+    if ('needed' in position || position.value === null) return position;
+    const entry = this.#entry(this.#offsets, position.value);
+    if ('needed' in entry) return entry;
+    const { page, at } = entry.value;
+    const offset = offsetIn(page.readUInt32BE(at));
+    return 'offset' in offset ? { value: offset.offset } : this.#largeOffset(offset.large);
+  }
+
+  #largeOffset(n: number): Found<number> {
+    if (n >= this.#large.length) return { value: noOffset };
+    const entry = this.#entry(this.#large, n);
+    return 'needed' in entry ? entry : { value: Number(entry.value.page.readBigUInt64BE(entry.value.at)) };
+  }
+
+  #positionOf(key: Buffer, { low, high }: Bucket): Found<number | null> {
+    // Ids are spread evenly: where it would stand is mostly in the page where it stands.
+    let guess = low + Math.floor(((high - low) * key.readUIntBE(1, 4)) / 2 ** 32);
+    while (low < high) {
+      const place = this.#oids.pageOf(guess);
+      const page = this.#page(place);
+      if (page === null) return { needed: place };
+      const entries = this.#oids.entriesOf(place);
+      const [first, end] = [Math.max(low, entries.first), Math.min(high, entries.end)];
+      let [from, to] = [first, end];
+      while (from < to) {
+        const middle = (from + to) >>> 1;
+        const at = this.#oids.within(place, middle);
+        const order = page.compare(key, 0, oidBytes, at, at + oidBytes);
+        if (order === 0) return { value: middle };
+        if (order < 0) from = middle + 1;
+        else to = middle;
+      }
+      if (from === first) high = first;
+      else if (from === end) low = end;
+      else break;
+      guess = (low + high) >>> 1;
     }
-    return null;
-  }
-}
-
-/** One version 2 index. */
-class PackIndex {
-  readonly #pack: string;
-  readonly #bytes: Buffer;
-  /** In rising order; worked out when an object is first read. */
-  #offsets: Float64Array | null = null;
-
-  constructor(pack: string, bytes: Buffer) {
-    this.#pack = pack;
-    this.#bytes = bytes;
+    return { value: null };
   }
 
-  find(key: Buffer): PackPlace | null {
-    const n = positionOf(this.#bytes, key);
-    return n === null ? null : this.#place(offsetOf(this.#bytes, n));
+  #bucket(byte: number): Bucket {
+    const low = byte === 0 ? 0 : (this.#fanout[byte - 1] ?? 0);
+    return { low, high: Math.min(this.#fanout[byte] ?? 0, this.count) };
   }
 
-  ids(): Oid[] {
-    // Twenty bytes in hex are an id.
-    return Array.from({ length: countOf(this.#bytes) }, (_, n) =>
-      this.#bytes.toString('hex', oidsAt + n * 20, oidsAt + n * 20 + 20),
-    ) as Oid[];
+  #entry(table: IndexTable, n: number): Found<{ page: Buffer; at: number }> {
+    const place = table.pageOf(n);
+    const page = this.#page(place);
+    return page === null ? { needed: place } : { value: { page, at: table.within(place, n) } };
   }
 
-  /** Null where no object begins at that offset. */
-  at(offset: number): PackPlace | null {
-    const offsets = this.#sorted();
-    return offsets[lowerBound(offsets, offset)] === offset ? this.#place(offset) : null;
+  #page(place: PagePlace): Buffer | null {
+    const page = this.#pages.kept(this.#file, place);
+    return page === undefined ? null : asBuffer(page);
   }
 
-  #place(offset: number): PackPlace {
-    const offsets = this.#sorted();
-    return { pack: this.#pack, offset, next: offsets[lowerBound(offsets, offset) + 1] ?? null };
+  /** The pages of a small one that is in memory whole. */
+  #keep(whole: Uint8Array): void {
+    for (const table of [this.#oids, this.#offsets, this.#large]) {
+      if (table.length === 0) continue;
+      const { number, at, length } = table.pageOf(0);
+      // A copy, so that nothing else of the file is kept with it.
+      this.#pages.keep(this.#file, number, whole.slice(at, at + length));
+    }
   }
-
-  #sorted(): Float64Array {
-    this.#offsets ??= Float64Array.from({ length: countOf(this.#bytes) }, (_, n) => offsetOf(this.#bytes, n)).sort();
-    return this.#offsets;
-  }
-}
-
-/** Null for one that is no version 2 index, or is being written and read again the next time. */
-function wholeIndex(bytes: Uint8Array): Buffer | null {
-  const index = asBuffer(bytes);
-  if (index.length < oidsAt + 40 || !index.subarray(0, 8).equals(indexMagic)) return null;
-  return index.length >= oidsAt + countOf(index) * 28 + 40 ? index : null;
-}
-
-/** All of an index, in the order of the offsets; null for a damaged one. */
-export function indexedObjects(bytes: Uint8Array): Indexed[] | null {
-  const index = wholeIndex(bytes);
-  if (index === null) return null;
-  const count = countOf(index);
-  const objects = Array.from({ length: count }, (_, n) => ({
-    oid: index.subarray(oidsAt + n * 20, oidsAt + n * 20 + 20),
-    crc: index.readUInt32BE(oidsAt + count * 20 + n * 4),
-    offset: offsetOf(index, n),
-  }));
-  return objects.sort((a, b) => a.offset - b.offset);
-}
-
-const fanout = (index: Buffer, byte: number): number => index.readUInt32BE(fanoutAt + byte * 4);
-const countOf = (index: Buffer): number => fanout(index, 255);
-
-function positionOf(index: Buffer, key: Buffer): number | null {
-  const first = key[0] ?? 0;
-  let low = first === 0 ? 0 : fanout(index, first - 1);
-  let high = Math.min(fanout(index, first), countOf(index));
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const at = oidsAt + middle * 20;
-    const order = index.compare(key, 0, 20, at, at + 20);
-    if (order === 0) return middle;
-    if (order < 0) low = middle + 1;
-    else high = middle;
-  }
-  return null;
-}
-
-/** After the ids and the checksums; the top bit says that the number names a place in the table of large offsets. */
-function offsetOf(index: Buffer, n: number): number {
-  const count = countOf(index);
-  const offset = index.readUInt32BE(oidsAt + count * 24 + n * 4);
-  if (offset < 2 ** 31) return offset;
-  const large = oidsAt + count * 28 + (offset - 2 ** 31) * 8;
-  // An index that is damaged there names no place in the pack.
-  return large + 8 > index.length ? -1 : Number(index.readBigUInt64BE(large));
-}
-
-function lowerBound(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? Infinity) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -4,7 +4,7 @@ import { asBuffer } from './as-buffer.js';
 import { discard, readIfThere } from './durable-fs.js';
 import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
-import { indexedObjects, isIndexName } from './pack-index.js';
+import { indexedObjects, isIndexName } from './pack-index-format.js';
 import type { PackedEntry } from './pack-write.js';
 import { isSummed } from './summed.js';
 

@@ -8,9 +8,9 @@ import type { Fs } from './fs.js';
 import { isErrno } from './fs.js';
 import { hashObject } from './object-id.js';
 import { DeltaChains } from './pack-chain.js';
-import type { PackIndexes, PackPlace } from './pack-index.js';
+import type { PackIndexes, PackPlace } from './pack-indexes.js';
 import type { PackEntry } from './pack-read.js';
-import { readEntry } from './pack-read.js';
+import { badPack, readEntry, readHead } from './pack-read.js';
 
 /** Objects that are read together mostly stand together: packs are read in pieces of this size. */
 const windowBytes = 128 * 1024;
@@ -18,7 +18,9 @@ const maxWindows = 24 * 1024 * 1024;
 const maxBases = 32 * 1024 * 1024;
 const maxChains = 4;
 const maxBaseBytes = 64 * 1024 * 1024;
-const trailerBytes = 20;
+const packHeaderBytes = 12;
+/** More than what stands before the deflated content of any entry. */
+const maxHeadBytes = 64;
 
 /**
  * Objects out of packs, with memory for a part of each pack at a time. Nothing is held open, so a repack may take a pack
@@ -65,32 +67,34 @@ export class PackedObjects {
       maxCachedBytes: maxBases / maxChains,
       maxObjectBytes: maxBaseBytes,
       entryAt: (offset, maxObjectBytes) => this.#entryAt(pack, offset, maxObjectBytes),
-      offsetOf: (base) => this.#indexes.known(base, pack)?.offset ?? null,
+      offsetOf: (base) => this.#indexes.known(base, pack),
     });
     this.#chains.set(pack, chains);
     return chains;
   }
 
+  /** Where it ends is not known before it is inflated: as much is read as content of its size can take. */
   async #entryAt(pack: string, offset: number, maxObjectBytes: number): Promise<PackEntry> {
-    const place = this.#indexes.at(pack, offset);
-    if (place === null) throw new MeshError('protocol_error', `no object of ${pack} begins at byte ${offset}`);
-    const bytes = await this.#bytes(pack, offset, place.next);
+    if (offset < packHeaderBytes) throw badPack(`no object begins at byte ${offset}`);
+    let bytes = await this.#bytes(pack, offset, maxHeadBytes);
+    const cursor = { at: 0 };
+    const { size } = readHead(bytes, cursor, { end: bytes.length, offset });
+    const needed = cursor.at + maxDeflated(size);
+    if (size <= maxObjectBytes && bytes.length < needed) bytes = await this.#bytes(pack, offset, needed);
     return readEntry(bytes, { at: 0 }, { end: bytes.length, offset, maxObjectBytes });
   }
 
-  async #bytes(pack: string, from: number, to: number | null): Promise<Buffer> {
+  /** At least so many bytes, or all up to the end of the pack. */
+  async #bytes(pack: string, from: number, length: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
-    for (let at = from; to === null || at < to;) {
+    for (let at = from; at < from + length;) {
       const number = Math.floor(at / windowBytes);
       const window = await this.#window(pack, number);
-      const begin = at - number * windowBytes;
-      const part = window.subarray(begin, to === null ? undefined : to - number * windowBytes);
-      parts.push(part);
-      at += part.length;
-      if (number * windowBytes + window.length < (number + 1) * windowBytes) break;
+      parts.push(window.subarray(at - number * windowBytes));
+      if (window.length < windowBytes) break;
+      at = (number + 1) * windowBytes;
     }
-    const bytes = parts.length === 1 && parts[0] !== undefined ? asBuffer(parts[0]) : Buffer.concat(parts);
-    return to === null ? bytes.subarray(0, -trailerBytes) : bytes;
+    return parts.length === 1 && parts[0] !== undefined ? asBuffer(parts[0]) : Buffer.concat(parts);
   }
 
   async #window(pack: string, number: number): Promise<Uint8Array> {
@@ -106,4 +110,9 @@ export class PackedObjects {
       await file.close();
     }
   }
+}
+
+/** zlib's own bound for any of its settings. */
+function maxDeflated(size: number): number {
+  return size + Math.ceil(size / 8) + Math.ceil(size / 64) + 32;
 }

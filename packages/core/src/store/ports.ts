@@ -63,8 +63,11 @@ export interface Objects {
    * @throws MeshError `locked` when another process (git's, too) changes them for over 2 s.
    */
   moveEdges(change: { add?: Iterable<Oid>; remove?: Iterable<Oid> }): Promise<void>;
-  /** The ids of all objects here, reachable or not. For a search; not cheap. */
-  ids(): Promise<Oid[]>;
+  /**
+   * The ids of all objects here, reachable or not, each once, with memory for a small part of them at a time. For a search;
+   * not cheap.
+   */
+  ids(): AsyncIterable<Oid>;
   /** Moves objects in files of their own that are damaged to the folder `aside`; gives their ids. Under the store lock. */
   putLooseAside(aside: string): Promise<Oid[]>;
   /** What was found damaged or missing, to be fetched again. */
