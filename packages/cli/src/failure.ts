@@ -25,12 +25,9 @@ const stackOf = (error: unknown): string | null => (error instanceof Error ? (er
 
 /** Tells apart what a person can mend from a bug. */
 export async function describeFailure(error: unknown): Promise<Failure> {
-  const { withoutInviteCodes } = await import('@git-mesh/core');
-  const failure = await describe(error);
+  const { factsWithoutInviteCodes } = await import('@git-mesh/core');
   // What was typed may be an invitation, which is a secret: as a wrong command's name, say, or as a handle.
-  const text = JSON.stringify(failure);
-  const clean = withoutInviteCodes(text);
-  return clean === text ? failure : (JSON.parse(clean) as Failure);
+  return factsWithoutInviteCodes(await describe(error));
 }
 
 async function describe(error: unknown): Promise<Failure> {
