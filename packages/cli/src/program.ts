@@ -21,6 +21,8 @@ function addGlobalOptions(command: Command): void {
 }
 
 export interface ProgramPorts {
+  /** Called with the command that was typed, before it does anything. */
+  begin: (command: Command) => void;
   /** Called with the exit code of the command that ran. */
   report: (exitCode: number) => void;
   /** Help and the version. */
@@ -28,7 +30,7 @@ export interface ProgramPorts {
 }
 
 /** The whole command line. Nothing of the mesh is loaded by it. Errors are thrown, never printed, and nothing exits. */
-export function createProgram(runtime: Runtime, { report, writeOut }: ProgramPorts): Command {
+export function createProgram(runtime: Runtime, { report, begin, writeOut }: ProgramPorts): Command {
   const program = new Command('git-mesh');
   program
     .description('Let coding agents on different machines find each other and pass messages through a git repository.')
@@ -52,7 +54,7 @@ export function createProgram(runtime: Runtime, { report, writeOut }: ProgramPor
     .configureOutput({ writeOut, writeErr: writeOut, outputError: () => undefined });
   addGlobalOptions(program);
 
-  const cli = createCli(runtime, program, report);
+  const cli = createCli(runtime, program, { report, begin });
   for (const { heading, register } of commandGroups) {
     program.commandsGroup(heading);
     for (const registerCommand of register) registerCommand(program, cli);
