@@ -196,7 +196,8 @@ export class StoreObjects implements Objects {
     const more = await gatherLoose({ ...places, loose: this.#loose, packs: this.#packs, packed: this.#packed }, bounds);
     const made = await consolidatePacks(this.#fs, this.#packFolder, this.#knownPacks);
     await this.#took(made);
-    return more || made !== null;
+    // Of the whole a dense pack is made next: while somebody sends, there would be small ones to join again and again.
+    return more || (made !== null && !bounds.whole);
   }
 
   async densify(bounds: MaintainBounds): Promise<Densified | null> {
