@@ -1,4 +1,6 @@
 import type { MeshError } from '@git-mesh/core';
+import { typedName } from './typed-name.js';
+import type { TypedCommand } from './typed-name.js';
 
 /** What an argument of a tool is on the command line. Those of a plain name (`role`) are options of that name. */
 const argumentNames: ReadonlyMap<string, string> = new Map([
@@ -42,17 +44,32 @@ function reworded(text: string): string {
   return words.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => argumentNames.get(word) ?? word);
 }
 
-const optionOf = (argument: string): string => argumentNames.get(argument) ?? `--${argument}`;
+/** `command` is the one that was typed. */
+const nameOf = (argument: string, command: TypedCommand | undefined): string =>
+  (command === undefined ? null : typedName(argument, command)) ??
+  argumentNames.get(argument.replace(/\[\d+\]$/, '')) ??
+  (argument.includes('.') ? argument : `--${argument.replace(/\[\d+\]$/, '')}`);
 
-/** An error's message as the command line says it: the argument at its head is the one that was typed. */
-export function cliMessage({ message, data }: Pick<MeshError, 'message' | 'data'>): string {
-  const { argument, agent_id: agent } = data;
-  // `payload.repo` is a place in what was typed, and keeps its name.
-  const named = typeof argument === 'string' && !argument.includes('.') && message.startsWith(`${argument}: `);
-  const text = named
-    ? `${optionOf(argument.replace(/\[\d+\]$/, ''))}${cliWords(message.slice(argument.length))}`
-    : cliWords(message);
+/** An error's message as the command line says it: the argument at its head is the one that was typed in `command`. */
+export function cliMessage({ message, data }: Pick<MeshError, 'message' | 'data'>, command?: TypedCommand): string {
+  const { argument, place, agent_id: agent } = data;
+  const text = typeof argument === 'string' ? headed(argument, message, command) : placed(place, message, command);
   return typeof agent === 'string'
     ? text.replace('run git mesh checkin AGENT', () => `run git mesh checkin ${agent}`)
     : text;
+}
+
+function headed(argument: string, message: string, command: TypedCommand | undefined): string {
+  if (message.startsWith(`${argument}: `)) return nameOf(argument, command) + cliWords(message.slice(argument.length));
+  // It begins with what was given, as `"x" is no agent name`.
+  return message.startsWith('"') ? `${nameOf(argument, command)}: ${cliWords(message)}` : cliWords(message);
+}
+
+/** Where something was found: `"label" looks like…`. */
+function placed(place: unknown, message: string, command: TypedCommand | undefined): string {
+  const quoted = typeof place === 'string' ? JSON.stringify(place) : null;
+  const name = typeof place === 'string' && command !== undefined ? typedName(place, command) : null;
+  return quoted === null || name === null || !message.startsWith(quoted)
+    ? cliWords(message)
+    : name + cliWords(message.slice(quoted.length));
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { checkGiven } from './check-given.js';
 import { Invocation, type GlobalOptions } from './invocation.js';
+import type { ProgramOptions } from './program.js';
 import type { Runtime } from './runtime.js';
 
 /** What a command's file gets to register itself with. */
@@ -17,11 +18,16 @@ function globalsOf(command: Command): GlobalOptions {
   return { ...command.parent?.opts<GlobalOptions>(), ...command.opts<GlobalOptions>() };
 }
 
-export function createCli(runtime: Runtime, program: Command, report: (exitCode: number) => void): Cli {
+export function createCli(
+  runtime: Runtime,
+  program: Command,
+  { report, begin }: Pick<ProgramOptions, 'report' | 'begin'>,
+): Cli {
   return {
     runtime,
     program,
     async run(command, body, { noisy = false } = {}) {
+      begin(command);
       checkGiven(command);
       report(await body(new Invocation(runtime, globalsOf(command), noisy)));
       // Those that stay keep it early, if at all: the engine drops what has not run for long.

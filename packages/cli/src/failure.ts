@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { cliMessage } from './cli-words.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { OutputError } from './process-sink.js';
+import type { TypedCommand } from './typed-name.js';
 import { UsageError } from './usage-error.js';
 
 /** How a command failed, ready to be shown. */
@@ -23,17 +24,14 @@ function usage(message: string): Failure {
 
 const stackOf = (error: unknown): string | null => (error instanceof Error ? (error.stack ?? null) : null);
 
-/** Tells apart what a person can mend from a bug. */
-export async function describeFailure(error: unknown): Promise<Failure> {
-  const { withoutInviteCodes } = await import('@git-mesh/core');
-  const failure = await describe(error);
+/** Tells apart what a person can mend from a bug. `command` is the one that was typed, once that is known. */
+export async function describeFailure(error: unknown, command?: TypedCommand): Promise<Failure> {
+  const { factsWithoutInviteCodes } = await import('@git-mesh/core');
   // What was typed may be an invitation, which is a secret: as a wrong command's name, say, or as a handle.
-  const text = JSON.stringify(failure);
-  const clean = withoutInviteCodes(text);
-  return clean === text ? failure : (JSON.parse(clean) as Failure);
+  return factsWithoutInviteCodes(await describe(error, command));
 }
 
-async function describe(error: unknown): Promise<Failure> {
+async function describe(error: unknown, command: TypedCommand | undefined): Promise<Failure> {
   if (error instanceof UsageError) return usage(error.message);
   if (error instanceof CommanderError) return usage(error.message.replace(/^error: /, '').replaceAll('\n', ' '));
   if (error instanceof OutputError) {
@@ -45,7 +43,7 @@ async function describe(error: unknown): Promise<Failure> {
   const refused = systemFailure(error);
   const told = refused ?? error;
   if (told instanceof MeshError) {
-    const message = cliMessage(told);
+    const message = cliMessage(told, command);
     return {
       exitCode: exitCodeOf(told.errorName),
       result: { error: { ...errorResult(told).error, message } },

@@ -51,7 +51,10 @@ export class Invocation {
       platform: this.runtime.platform,
       homedir: () => this.runtime.homedir(),
     });
-    this.logger.debug(`store ${dir} (from ${source})`);
+    if (this.globals.verbose === true) {
+      const { withoutInviteCodes } = await import('@git-mesh/core');
+      this.logger.debug(`store ${withoutInviteCodes(dir)} (from ${source})`);
+    }
     return dir;
   }
 

@@ -23,6 +23,8 @@ function addGlobalOptions(command: Command): void {
 export interface ProgramOptions {
   /** What will be parsed. */
   argv: readonly string[];
+  /** Called with the command that was typed, before it does anything. */
+  begin: (command: Command) => void;
   /** Called with the exit code of the command that ran. */
   report: (exitCode: number) => void;
   /** Help and the version. */
@@ -44,7 +46,7 @@ function namedFirst([first = '']: readonly string[]): (name: string) => boolean 
  * The command line, as far as these arguments need it. Nothing of the mesh is loaded by it. Errors are thrown, never
  * printed, and nothing exits.
  */
-export function createProgram(runtime: Runtime, { argv, report, writeOut }: ProgramOptions): Command {
+export function createProgram(runtime: Runtime, { argv, begin, report, writeOut }: ProgramOptions): Command {
   const program = new Command('git-mesh');
   program
     .description('Let coding agents on different machines find each other and pass messages through a git repository.')
@@ -68,7 +70,7 @@ export function createProgram(runtime: Runtime, { argv, report, writeOut }: Prog
     .configureOutput({ writeOut, writeErr: writeOut, outputError: () => undefined });
   addGlobalOptions(program);
 
-  const cli = createCli(runtime, program, report);
+  const cli = createCli(runtime, program, { report, begin });
   const isNeeded = namedFirst(argv);
   for (const { heading, commands } of commandGroups) {
     program.commandsGroup(heading);

@@ -42,18 +42,23 @@ export async function runCli(runtime: Runtime): Promise<number> {
   const [first, second] = runtime.argv;
   const aboutAll = first === undefined || (first === 'help' && second === 'help');
   const argv = aboutAll ? ['--help', ...runtime.argv.slice(2)] : [...runtime.argv];
+  let typed: Command | undefined;
+  const begin = (command: Command): void => {
+    typed = command;
+  };
   try {
-    return await carryOut(runtime, argv);
+    return await carryOut(runtime, argv, begin);
   } catch (error) {
-    return await fail(runtime, error);
+    return await fail(runtime, error, typed);
   }
 }
 
-async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<number> {
+async function carryOut(runtime: Runtime, argv: readonly string[], begin: (command: Command) => void): Promise<number> {
   let exitCode: number = exitCodes.done;
   let helpText = '';
   const program = createProgram(runtime, {
     argv,
+    begin,
     report: (code) => {
       exitCode = code;
     },
@@ -73,8 +78,8 @@ async function carryOut(runtime: Runtime, argv: readonly string[]): Promise<numb
   return exitCode;
 }
 
-async function fail(runtime: Runtime, error: unknown): Promise<number> {
-  const failure = await describeFailure(error);
+async function fail(runtime: Runtime, error: unknown, typed: Command | undefined): Promise<number> {
+  const failure = await describeFailure(error, typed);
   if (failure.cancelled) return signalExitCode(runtime.interruption().reason);
   const { stdout, stderr, env, argv } = runtime;
   const printed = asked(argv, '--json') && (await printedJson(stdout, failure.result));

@@ -1,3 +1,5 @@
+import { factsWithoutInviteCodes, withoutInviteCodes } from './domain/invite-mask.js';
+
 /**
  * Every failure that a caller can do something about is a {@link MeshError}. A bug is not one: it stays an
  * ordinary exception with its stack.
@@ -53,12 +55,15 @@ export class MeshError extends Error {
   readonly code: number;
   readonly data: ErrorData;
 
-  /** `message` says what failed, what was expected and what to do next; it never holds a secret or a stack. */
+  /**
+   * `message` says what failed, what was expected and what to do next; it never holds a secret or a stack. What it quotes
+   * may be an invitation in the wrong place, and is masked here for everyone who shows it.
+   */
   constructor(errorName: ErrorName, message: string, options: { data?: ErrorData; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(withoutInviteCodes(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.errorName = errorName;
     this.code = errorCodes[errorName];
-    this.data = options.data ?? {};
+    this.data = factsWithoutInviteCodes(options.data ?? {});
   }
 }
 

@@ -165,15 +165,9 @@ export { admitInvited } from './mesh/admit-invited.js';
 export { inviteProof, isInviteProof } from './store/invite-proof.js';
 export { isSameSecret } from './store/same-secret.js';
 export { foreignRequest } from './domain/loopback-request.js';
-export {
-  decodeInviteCode,
-  encodeInviteCode,
-  inviteProofText,
-  isInviteCode,
-  mayBeInviteCode,
-  requireUnexpired,
-  withoutInviteCodes,
-} from './domain/invite-code.js';
+export { decodeInviteCode, encodeInviteCode, inviteProofText, requireUnexpired } from './domain/invite-code.js';
+export { factsWithoutInviteCodes, withoutInviteCodes } from './domain/invite-mask.js';
+export { isInviteCode, mayBeInviteCode } from './domain/invite-shape.js';
 export type { InviteCode } from './domain/invite-code.js';
 export { heldProblem } from './store/ownership.js';
 export { Branches, maxRecordBytes } from './mesh/branches.js';

@@ -6,7 +6,7 @@ import {
   ListPromptsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
-import { asciiJson } from './ascii-json.js';
+import { quotedInput } from './quoted-input.js';
 import { promptList, promptText } from './prompts.js';
 import { inboxTemplate } from './resource-uri.js';
 import type { MeshServerOptions } from './server.js';
@@ -16,10 +16,10 @@ function argumentsOf(ref: { type: 'ref/prompt'; name: string } | { type: 'ref/re
   if (ref.type === 'ref/prompt') {
     const prompt = promptList.find(({ name }) => name === ref.name);
     if (prompt !== undefined) return prompt.arguments.map(({ name }) => name);
-    throw new McpError(ErrorCode.InvalidParams, `unknown prompt ${asciiJson(ref.name.slice(0, 80))}`);
+    throw new McpError(ErrorCode.InvalidParams, `unknown prompt ${quotedInput(ref.name)}`);
   }
   if (ref.uri === inboxTemplate) return ['agent_id'];
-  throw new McpError(ErrorCode.InvalidParams, `unknown resource template ${asciiJson(ref.uri.slice(0, 200))}; there is ${inboxTemplate}`); // prettier-ignore
+  throw new McpError(ErrorCode.InvalidParams, `unknown resource template ${quotedInput(ref.uri, 200)}; there is ${inboxTemplate}`); // prettier-ignore
 }
 
 /** Prompts and what helps to fill them in. */

@@ -1,5 +1,6 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { asciiJson } from './ascii-json.js';
+import { quotedInput } from './quoted-input.js';
 
 interface PromptArgument {
   [key: string]: unknown;
@@ -56,16 +57,16 @@ export function promptText(name: string, given: Readonly<Record<string, string>>
   const prompt = promptList.find((each) => each.name === name);
   if (prompt === undefined) {
     const names = promptList.map((each) => each.name).join(', ');
-    throw invalid(`unknown prompt ${asciiJson(name.slice(0, 80))}; there are: ${names}`);
+    throw invalid(`unknown prompt ${quotedInput(name)}; there are: ${names}`);
   }
   for (const key of Object.keys(given)) {
     if (prompt.arguments.some((each) => each.name === key)) continue;
     const names = prompt.arguments.map((each) => each.name).join(', ');
-    throw invalid(`unknown argument ${asciiJson(key.slice(0, 80))} of ${name}; it takes: ${names}`);
+    throw invalid(`unknown argument ${quotedInput(key)} of ${name}; it takes: ${names}`);
   }
   const agentId = given['agent_id'] ?? '';
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(agentId)) {
-    throw invalid(`agent_id: expected letters, digits, dot, dash or underscore, at most 64, got ${asciiJson(agentId.slice(0, 80))}`); // prettier-ignore
+    throw invalid(`agent_id: expected letters, digits, dot, dash or underscore, at most 64, got ${quotedInput(agentId)}`); // prettier-ignore
   }
   return name === 'mesh-triage' ? triageText(agentId) : checkinText(agentId, given);
 }

@@ -1,6 +1,7 @@
+import { withoutInviteCodes } from '@git-mesh/core';
 import type { Logger } from '@git-mesh/core';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
-import { asciiJson } from './ascii-json.js';
+import { quotedInput } from './quoted-input.js';
 import type { MeshTool } from './mesh-tool.js';
 import { agentsUri, freezesUri, inboxTemplate, parseResourceUri, type MeshResource } from './resource-uri.js';
 import { agentInbox } from './tools/agent-inbox.js';
@@ -58,8 +59,8 @@ export function knownResource(uri: string): MeshResource {
   if (resource !== null) return resource;
   throw new McpError(
     resourceNotFound,
-    `Resource not found: ${asciiJson(uri.slice(0, 200))}; there are ${agentsUri}, ${freezesUri} and ${inboxTemplate}`,
-    { uri: uri.slice(0, 200) },
+    `Resource not found: ${quotedInput(uri, 200)}; there are ${agentsUri}, ${freezesUri} and ${inboxTemplate}`,
+    { uri: withoutInviteCodes(uri).slice(0, 200) },
   );
 }
 

@@ -207,6 +207,7 @@ describe('the server', () => {
     const mesh = stubMesh();
     const { call } = await withMesh(mesh);
     await expect(call('agent_fly')).rejects.toThrow(/unknown tool "agent_fly".*agents_list/);
+    await expect(call(`mesh1.eyJ${'2'.repeat(60)}`)).rejects.toThrow('unknown tool "mesh1.***"');
     expect(mesh.log).toEqual([]);
   });
 

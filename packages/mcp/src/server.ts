@@ -10,7 +10,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Logger } from '@git-mesh/core';
-import { asciiJson } from './ascii-json.js';
+import { quotedInput } from './quoted-input.js';
 import type { Completion } from './completions.js';
 import { instructions } from './instructions.js';
 import type { MeshTool } from './mesh-tool.js';
@@ -75,10 +75,7 @@ export function createServer(options: MeshServerOptions): Server {
     const tool = byName.get(params.name);
     if (tool === undefined) {
       const known = tools.map(({ name }) => name).join(', ');
-      throw new McpError(
-        ErrorCode.InvalidParams,
-        `unknown tool ${asciiJson(params.name.slice(0, 80))}; there are: ${known}`,
-      );
+      throw new McpError(ErrorCode.InvalidParams, `unknown tool ${quotedInput(params.name)}; there are: ${known}`);
     }
     const token = extra._meta?.progressToken;
     return callTool(tool, {

@@ -22,7 +22,7 @@ export async function setupPreview(
   const { MeshError, checkMachineTexts, handleFromHostname, parseHandle } = await import('@git-mesh/core');
   if (hasMesh) throw new MeshError('mesh_exists', 'This machine is in a mesh already: see agent_mesh_status.');
   checkMachineTexts({ machine, label });
-  const handle = machine === undefined ? handleFromHostname(hostname) : parseHandle(machine);
+  const handle = machine === undefined ? handleFromHostname(hostname) : parseHandle(machine, { argument: 'machine' });
   const asked = machine === undefined ? ` (${handle}-2 and so on where it is taken; give machine for another)` : '';
   const named = `It would be called ${handle}${asked}, for good: a handle is never changed nor used again.`;
   return { preview: true, remote, machine: handle, next: `${named} ${next}` };

@@ -39,7 +39,7 @@ import { clock } from './system.js';
 export async function initMesh(options: InitOptions): Promise<MembershipResult> {
   const { dir, env, allowPublic = false } = options;
   // What cannot be used is said before anything is asked or made.
-  if (options.machine !== undefined) parseHandle(options.machine);
+  if (options.machine !== undefined) parseHandle(options.machine, { argument: 'machine' });
   checkMachineTexts({ machine: options.machine, label: options.label });
   if (options.refPrefix !== undefined) parseRefPrefix(options.refPrefix);
   const given = await givenKey(options.keyFile);

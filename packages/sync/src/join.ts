@@ -47,7 +47,7 @@ export async function joinMesh(options: JoinOptions): Promise<MembershipResult> 
 
 async function joinRemote(options: JoinOptions, invitation: InviteCode | null): Promise<MembershipResult> {
   const { url, dir, env, allowPublic = false } = options;
-  if (options.machine !== undefined) parseHandle(options.machine);
+  if (options.machine !== undefined) parseHandle(options.machine, { argument: 'machine' });
   checkMachineTexts({ machine: options.machine, label: options.label });
   const given = await givenKey(options.keyFile);
   const store = await standingStore(options);

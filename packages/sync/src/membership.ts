@@ -84,7 +84,7 @@ export function chooseHandle(options: {
 }): Handle {
   const { machine, hostname, taken } = options;
   if (machine !== undefined) {
-    const handle = parseHandle(machine);
+    const handle = parseHandle(machine, { argument: 'machine' });
     if (taken.has(handle)) throw handleTaken(handle);
     return handle;
   }

@@ -115,6 +115,15 @@ describe.each([
   });
 });
 
+it('a path with a name that is too long is refused as what it is', async () => {
+  const long = join(fixture.root, 'x'.repeat(300));
+  for (const attempt of [init, joins]) {
+    await expect(attempt(long, fixture.path('none'))).rejects.toMatchObject(
+      error('invalid_argument', /is no usable path: a name in it is longer/),
+    );
+  }
+});
+
 it('a repository with a working tree is refused, its .git folder too', async () => {
   fixture.git(['init', '--quiet', fixture.path('work')]);
   for (const path of [fixture.path('work'), fixture.path('work', '.git')]) {

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep, isAbsolute } from 'node:path';
-import { MeshError, errnoOf } from '@git-mesh/core';
+import { MeshError, errnoOf, visibleText } from '@git-mesh/core';
 import { deadlineSignal } from './deadline.js';
 import type { Env } from './git-env.js';
 import { refuseToStoreSecret } from './http-url.js';
@@ -107,6 +107,13 @@ async function canonical(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
+    if (errnoOf(error) === 'ENAMETOOLONG') {
+      throw new MeshError(
+        'invalid_argument',
+        `"${visibleText(path, { maxLength: 200 })}" is no usable path: a name in it is longer than the disk takes`,
+        { cause: error },
+      );
+    }
     if (!['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP'].includes(errnoOf(error) ?? '')) throw error;
     const above = dirname(path);
     return above === path ? path : join(await canonical(above), basename(path));

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
-import { MeshError } from '@git-mesh/core';
+import { MeshError, encodeInviteCode } from '@git-mesh/core';
+import type { InviteCode } from '@git-mesh/core';
 import { describe, expect, it } from 'vitest';
 import { parseRemoteUrl, redactUrl, sameRepository } from './remote-url.js';
 
+// Branded texts that a test writes as they are.
+const code = encodeInviteCode({ url: '/srv/x.git', mesh: '01M8RDA4M0KC773BNQD5BAEVKQ', charter: '0'.repeat(40), name: 'team', by: 'studio', key: `SHA256:${'a'.repeat(43)}`, id: 'AAAABBBBCCCCDDDD', secret: 'A'.repeat(43), expires: '2026-12-02T05:15:00.000Z' } as InviteCode); // prettier-ignore
 const cwd = resolve('/work/here');
 const posix = process.platform !== 'win32';
 
@@ -28,7 +31,10 @@ describe('parseRemoteUrl', () => {
 
   it.each([
     ['', 'empty'],
-    [`/work/here/mesh1.eyJ${'2'.repeat(60)}`, 'git mesh join CODE takes'],
+    [`/work/here/mesh1.eyJ${'2'.repeat(60)}`, 'rename that folder'],
+    [`/work/here/git mesh join mesh1.eyJ${'2'.repeat(60)}`, 'rename that folder'],
+    ['/srv/mesh1.eyJ2/team.git', 'rename that folder'],
+    [`./${code}`, '`git mesh join CODE` takes'],
     ['  ', 'empty'],
     ['-x', 'option'],
     ['--upload-pack=touch /tmp/x', 'option'],

@@ -1,6 +1,6 @@
 import { posix, resolve, win32 } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hasUnseen, mayBeInviteCode, MeshError, visibleText } from '@git-mesh/core';
+import { decodeInviteCode, hasUnseen, mayBeInviteCode, MeshError, visibleText } from '@git-mesh/core';
 import { parseHttpUrl } from './http-url.js';
 import { redact } from './redact.js';
 import { parseScpLike, parseSshUrl } from './ssh-url.js';
@@ -49,9 +49,8 @@ export function parseRemoteUrl(text: string, { cwd }: { cwd: string }): RemoteUr
   if (text.trim() === '') throw refuse('it is empty');
   if (hasUnseen(text)) throw refuse('it holds control or invisible characters');
   if (text.startsWith('-')) throw refuse('it starts with "-" and would read as an option (write ./ before a path)');
-  // Made absolute already where it was typed, as anything without a scheme is.
-  if (mayBeInviteCode(text.split(/[\\/]/).at(-1) ?? ''))
-    throw refuse('it is an invitation, which git mesh join CODE takes');
+  const invitation = invitationAmong(text);
+  if (invitation !== null) throw refuse(invitation);
   if (isWindowsPath(text)) return { kind: 'local', path: win32.normalize(text), url: text };
   if (/^[A-Za-z0-9+.-]*::/.test(text)) throw refuse('it names a remote helper');
 
@@ -84,6 +83,26 @@ export function parseRemoteUrl(text: string, { cwd }: { cwd: string }): RemoteUr
   }
   const path = resolve(cwd, text);
   return { kind: 'local', path, url: path };
+}
+
+/**
+ * Why a location with an invitation in it cannot be used, or null. Whatever looks like one is masked wherever it is shown,
+ * so that nobody could be told how to join there. It may have been made absolute where it was typed.
+ */
+function invitationAmong(text: string): string | null {
+  const names = text.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\\/]*/, '').split(/[\\/]/);
+  const one = names.find((name) => mayBeInviteCode(name));
+  if (one === undefined) return null;
+  try {
+    decodeInviteCode(one);
+    return 'it is an invitation, which `git mesh join CODE` takes and nothing else does';
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    return (
+      'a name in it looks like an invitation, which is a secret and never shown whole, so that no machine could be told how ' +
+      'to join there; rename that folder and use its new name (an invitation itself is for `git mesh join CODE`)'
+    );
+  }
 }
 
 /** Whether two stored URLs surely lead to one repository. Two that do not look alike may still do. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Store } from '@git-mesh/core';
+import { MeshError, Store } from '@git-mesh/core';
 import type { Oid } from '@git-mesh/core';
 import { fsck, manualClock, storeDeps } from '@git-mesh/core/testing';
 import type { ManualClock } from '@git-mesh/core/testing';
@@ -163,6 +163,18 @@ test('while another holds the store, a worker waits and changes nothing', async 
     for (let turns = 0; turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
     expect(readdirSync(join(objects(), 'pack')).sort()).toEqual(before);
   });
+  await look(0);
+  expect(packBytes()).toBeLessThan(size);
+  await expectAll(oids);
+});
+
+test('a worker that did not get its turn in time tries again at its next look', async () => {
+  const oids = await largePack();
+  const size = packBytes();
+  vi.spyOn(studio.store, 'maintain').mockRejectedValueOnce(new MeshError('locked', 'the store is locked by process 1'));
+  await look(lookMs);
+  expect(warnings.splice(0)).toEqual(['maintenance failed: the store is locked by process 1']);
+  expect(packBytes()).toBe(size);
   await look(0);
   expect(packBytes()).toBeLessThan(size);
   await expectAll(oids);

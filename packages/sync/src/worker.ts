@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { housekeeping, steadyNow } from '@git-mesh/core';
+import { MeshError, housekeeping, steadyNow } from '@git-mesh/core';
 import type { Logger, MeshContext } from '@git-mesh/core';
 import { electWorker } from './election.js';
 import type { Election } from './election.js';
@@ -165,7 +165,10 @@ class Office {
       if (await store.maintain({ whole: false, signal: this.#ending.signal })) this.#maintainAt = 0;
     } catch (error) {
       // It keeps no state: the next worker begins the step anew.
-      if (error !== this.#ending.signal.reason) throw error;
+      if (error === this.#ending.signal.reason) return;
+      // Nothing is wrong with the store: only its turn did not come.
+      if (error instanceof MeshError && error.errorName === 'locked') this.#maintainAt = 0;
+      throw error;
     }
   }
 

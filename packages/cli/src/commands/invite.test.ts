@@ -56,6 +56,30 @@ it('join takes a code as it is, and says whose invitation it was and what is awa
   ]);
 });
 
+it('join takes the line that invite printed, in quotes or as it is, and no other words', async () => {
+  const seen: string[] = [];
+  const result = { mesh: about.mesh, machine: 'laptop', store: '/s', remotes: [], writable: true };
+  const joinMesh = ({ url }: { url: string }): Promise<never> => {
+    seen.push(url);
+    return Promise.resolve(result as never);
+  };
+  const line = `git mesh join ${code}`;
+  for (const argv of [[line], line.split(' '), [...line.split(' '), '--machine', 'laptop']]) {
+    expect((await runStubbed(['join', ...argv], { access: { joinMesh } })).code).toBe(0);
+  }
+  expect(seen).toEqual([line, line, line]);
+  const more = await runStubbed(['join', ...line.split(' '), 'laptop'], { access: { joinMesh } });
+  expect([more.code, more.err]).toEqual([2, expect.stringContaining('Give the code alone')]);
+  const path = await runStubbed(['join', '/srv/my', 'mesh.git'], { access: { joinMesh } });
+  expect([path.code, path.err]).toEqual([2, expect.stringContaining('a path with spaces goes in quotes')]);
+  expect(seen).toHaveLength(3);
+});
+
+it('--verbose shows no code that was typed as a folder', async () => {
+  const run = await runStubbed(['status', '--verbose', '--dir', code], { results: { status: {} } });
+  expect(run.err).not.toContain(code.slice(6, 60));
+});
+
 it.each([
   [[code]],
   [['join', code, code]],

@@ -5,6 +5,7 @@ import { defined } from '../defined.js';
 import { exitCodes } from '../exit-code.js';
 import { examples } from '../help-text.js';
 import { absoluteRemote } from '../remote-location.js';
+import { UsageError } from '../usage-error.js';
 
 interface JoinFlags {
   machine?: string;
@@ -26,6 +27,8 @@ export function registerJoin(program: Command, cli: Cli): void {
       'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL; or a bundle of the mesh, ' +
         'or the code that git-mesh invite printed',
     )
+    // The line that git-mesh invite printed, pasted behind `join` as it is, is several.
+    .allowExcessArguments()
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
     .option('--key <file>', 'an Ed25519 private key to sign with, which is copied (default: a new one)')
@@ -39,11 +42,20 @@ export function registerJoin(program: Command, cli: Cli): void {
         ['git-mesh join /media/usb/mesh.bundle --machine lab', 'with no repository in reach'],
       ),
     )
-    .action((url: string, flags: JoinFlags, command: Command) =>
+    .action((_url: string, flags: JoinFlags, command: Command) =>
       cli.run(command, async (call) => {
         const { runtime } = call;
         const { joinMesh } = await runtime.meshAccess();
-        const { isInviteCode } = await import('@git-mesh/core');
+        const { decodeInviteCode, isInviteCode } = await import('@git-mesh/core');
+        const url = command.args.join(' ');
+        if (command.args.length > 1 && isInviteCode(url)) {
+          // Says what is too much before anything is begun.
+          decodeInviteCode(url);
+        } else if (command.args.length > 1) {
+          throw new UsageError(
+            `too many arguments for 'join'. Expected 1 argument but got ${command.args.length}. (a path with spaces goes in quotes; git-mesh help join shows how)`,
+          );
+        }
         const result = await joinMesh({
           dir: await call.storeDir(),
           env: runtime.env,

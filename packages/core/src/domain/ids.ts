@@ -43,12 +43,18 @@ export function isHandle(text: string): text is Handle {
   return handlePattern.test(text) && !isDeviceName(text);
 }
 
+/** What a name was given as, for whoever tells a person of it. */
+interface Given {
+  argument?: string;
+}
+
 /** @throws MeshError `invalid_argument` naming the rule. */
-export function parseHandle(text: string): Handle {
+export function parseHandle(text: string, given: Given = {}): Handle {
   if (isHandle(text)) return text;
   throw new MeshError(
     'invalid_argument',
     `"${visibleText(text, { maxLength: 80 })}" is no machine handle: ${handleRule}`,
+    { data: { ...given } },
   );
 }
 
@@ -71,9 +77,11 @@ export function isAgentId(text: string): text is AgentId {
 }
 
 /** @throws MeshError `invalid_argument` naming the rule. */
-export function parseAgentId(text: string): AgentId {
+export function parseAgentId(text: string, given: Given = {}): AgentId {
   if (isAgentId(text)) return text;
-  throw new MeshError('invalid_argument', `"${visibleText(text, { maxLength: 80 })}" is no agent_id: ${agentRule}`);
+  throw new MeshError('invalid_argument', `"${visibleText(text, { maxLength: 80 })}" is no agent_id: ${agentRule}`, {
+    data: { ...given },
+  });
 }
 
 /** As a plain string: the brand does not survive a change of case. */

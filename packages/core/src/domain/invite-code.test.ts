@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { MeshError } from '../errors.js';
 import type { Handle, Oid, Ulid } from './ids.js';
-import {
-  decodeInviteCode,
-  encodeInviteCode,
-  inviteProofText,
-  isInviteCode,
-  mayBeInviteCode,
-  requireUnexpired,
-  withoutInviteCodes,
-} from './invite-code.js';
+import { decodeInviteCode, encodeInviteCode, inviteProofText, requireUnexpired } from './invite-code.js';
 import type { InviteCode } from './invite-code.js';
+import { withoutInviteCodes } from './invite-mask.js';
+import { isInviteCode, mayBeInviteCode } from './invite-shape.js';
 
 const secret = `${'Zx'.repeat(21)}c`;
 const sample: InviteCode = {
@@ -47,6 +41,26 @@ describe('the code of an invitation', () => {
   it('is read though it was broken into lines', () => {
     const code = encodeInviteCode(sample);
     expect(decodeInviteCode(` ${code.slice(0, 70)}\n  ${code.slice(70)}\r\n`)).toEqual(sample);
+  });
+
+  it.each([
+    ['the line of git mesh invite', (code: string) => `git-mesh join ${code}`],
+    ['a line with a prompt and quotes', (code: string) => `$ git mesh join "${code}"`],
+    ['a sentence', (code: string) => `Use (${code}).`],
+    [
+      'all that git mesh invite prints',
+      (code: string) => `An invitation:\n\n  git-mesh join ${code}\n\nGive it to no one.`,
+    ],
+    ['a letter that broke it', (code: string) => `> git-mesh join\n${code.slice(0, 70)}\n${code.slice(70)}\n\nBye`],
+  ])('is found in %s', (_what, around) => {
+    const pasted = around(encodeInviteCode(sample));
+    expect(isInviteCode(pasted)).toBe(true);
+    expect(decodeInviteCode(pasted)).toEqual(sample);
+  });
+
+  it('passes over nothing that was meant to do something', () => {
+    const error = failure(() => decodeInviteCode(`git-mesh join ${encodeInviteCode(sample)} --machine laptop`));
+    expect(error.message).toContain('Give the code alone');
   });
 
   it.each([
@@ -109,6 +123,16 @@ describe('the code of an invitation', () => {
   it('is taken out of any text', () => {
     const text = withoutInviteCodes(`unknown command '${encodeInviteCode(sample)}' (mesh1.git)`);
     expect(text).toBe("unknown command 'mesh1.***' (mesh1.git)");
+    const headless = encodeInviteCode(sample).slice('mesh1.'.length);
+    expect(withoutInviteCodes(`"${headless}" is no handle`)).toBe('"***" is no handle');
+  });
+
+  it('is in no error, whoever quoted it', () => {
+    const code = encodeInviteCode(sample);
+    const { message, data, stack } = new MeshError('not_found', `No ${code}`, { data: { handle: [code], at: 1 } });
+    expect(message).toBe('No mesh1.***');
+    expect(data).toEqual({ handle: ['mesh1.***'], at: 1 });
+    expect(stack).not.toContain(code);
   });
 
   it('ends at its time, to the millisecond', () => {

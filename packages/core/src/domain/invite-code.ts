@@ -28,11 +28,8 @@ export interface InviteCode {
 
 const version = 1;
 const maxCodeLength = 8_192;
-/** Begins like one, and is no path or URL that begins so (`mesh1.git`): even a damaged one must not be shown. */
-const codeLike = /^\s*["'`<]?mesh\d{1,9}\.(?:eyJ|[^/\\:]{60})/i;
-/** Typed where an invitation may stand: cut to its beginning, in upper case, with spaces. Not the files that may begin so. */
-const meantAsCode = /^\s*["'`<]?mesh\d{1,9}\.(?!(?:git|bundle)\s*$)[^/\\:]*$/i;
-const codeWithin = /mesh(\d{1,9})\.eyJ[A-Za-z0-9_+/=-]*/gi;
+/** Of a letter with a code in it: more than any that was broken into lines has. */
+const maxWords = 400;
 
 const fields: { readonly [K in keyof InviteCode]: (value: Json) => boolean } = {
   url: textOf((url) => url.trim() !== '' && url.length <= 2_000 && !url.startsWith('-') && !hasUnseen(url)),
@@ -51,34 +48,19 @@ export function isInviteSecret(text: string): boolean {
   return /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text);
 }
 
-/** Whether what was given to join is meant as an invitation, sound or not, rather than as a URL or a path. */
-export function isInviteCode(text: string): boolean {
-  return codeLike.test(text) || meantAsCode.test(text);
-}
-
-/** Whether a text may hold an invitation's secret: narrower than {@link isInviteCode}, for the names of files and hosts. */
-export function mayBeInviteCode(text: string): boolean {
-  return codeLike.test(text);
-}
-
-/** A text in which no invitation can be read any more. */
-export function withoutInviteCodes(text: string): string {
-  return text.replace(codeWithin, 'mesh$1.***');
-}
-
 export function encodeInviteCode(code: InviteCode): string {
   const { url, mesh, charter, name, by, key, id, secret, expires } = code;
   return `mesh${version}.${toBase64Url(JSON.stringify({ v: version, url, mesh, charter, name, by, key, id, secret, expires }))}`;
 }
 
 /**
- * White space is passed over: what is pasted from a letter or a chat may be broken into lines.
+ * The invitation in what was pasted. White space within it is passed over (a letter or a chat may break it into lines), and
+ * so is what stands before it, around it, and on the lines below it: the whole line or letter that has it will do.
  * @throws MeshError `format_too_new`; `invalid_argument` that says what is wrong. No message repeats any of the code.
  */
 export function decodeInviteCode(text: string): InviteCode {
-  const code = text.replace(/\s+/g, '');
-  const [, given, body] = /^mesh(\d{1,9})\.([^.]*)$/.exec(code) ?? [];
-  if (given === undefined || body === undefined) throw unreadable('it does not begin with mesh1. and one long word');
+  const [, given, pasted] = /(?<![\w./\\-])mesh(\d{1,9})\.([^]*)$/.exec(text) ?? [];
+  if (given === undefined || pasted === undefined) throw unreadable('it does not begin with mesh1. and one long word');
   if (Number(given) > version) {
     throw new MeshError(
       'format_too_new',
@@ -86,8 +68,13 @@ export function decodeInviteCode(text: string): InviteCode {
     );
   }
   if (Number(given) !== version) throw unreadable(`its version is ${given}, expected ${version}`);
-  if (code.length > maxCodeLength) throw unreadable(`it is longer than ${maxCodeLength} characters`);
-  const value = parseBody(body);
+  const { value, following } = pastedBody(pasted);
+  if (/^[^\S\r\n]*\S/.test(following)) {
+    throw new MeshError(
+      'invalid_argument',
+      'Something follows the invitation, and would be passed over. Give the code alone, one word from mesh1. to its end, and what follows it as arguments of their own.',
+    );
+  }
   for (const name of Object.keys(value)) {
     // Its name is not shown: it may be a piece of the secret that was moved.
     if (name !== 'v' && !Object.hasOwn(fields, name)) throw unreadable('it has a field that none has');
@@ -126,6 +113,34 @@ function textOf(isRight: (text: string) => boolean): (value: Json) => boolean {
   return (value) => typeof value === 'string' && isRight(value);
 }
 
+/** The object that the first words of a text are, with what follows them. */
+function pastedBody(text: string): { value: Record<string, Json>; following: string } {
+  const words = /[A-Za-z0-9_-]+(?=[\s"'`>).,;:]|$)\s*/y;
+  let body = '';
+  for (let count = 0; count < maxWords; count++) {
+    const from = words.lastIndex;
+    const word = words.exec(text)?.[0].trimEnd();
+    if (word === undefined) break;
+    body += word;
+    if (body.length > maxCodeLength) break;
+    const value = objectIn(body);
+    // No object is the beginning of another one.
+    if (value !== null) return { value, following: text.slice(from + word.length).replace(/^["'`>).,;:]+/, '') };
+  }
+  const whole = text.replace(/\s+/g, '');
+  if (whole.length > maxCodeLength) throw unreadable(`it is longer than ${maxCodeLength} characters`);
+  return { value: parseBody(whole), following: '' };
+}
+
+function objectIn(body: string): Record<string, Json> | null {
+  try {
+    return parseBody(body);
+  } catch (error) {
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
+}
+
 function parseBody(body: string): Record<string, Json> {
   const bytes = fromBase64Url(body);
   if (bytes === null) throw unreadable('what follows mesh1. is no base64url');
@@ -144,7 +159,7 @@ function parseBody(body: string): Record<string, Json> {
 function unreadable(why: string): MeshError {
   return new MeshError(
     'invalid_argument',
-    `This is no invitation that can be read: ${why}. Copy all of what git mesh invite printed, or ask for a new one.`,
+    `This is no invitation that can be read: ${why}. Give the code as git mesh invite printed it, one word from mesh1. to its end, or ask for a new one.`,
   );
 }
 

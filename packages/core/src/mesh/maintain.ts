@@ -1,5 +1,6 @@
 import type { MaintainResult } from '../domain/results.js';
 import { footprint } from '../store/footprint.js';
+import { MaintainRun } from '../store/maintain-run.js';
 import type { MeshContext } from './context.js';
 
 /**
@@ -9,8 +10,9 @@ import type { MeshContext } from './context.js';
  */
 export async function maintain({ store }: MeshContext): Promise<MaintainResult> {
   const before = await footprint(store);
-  // The end of it is sure: each step leaves fewer packs or fewer loose objects.
-  while (await store.maintain({ whole: true }));
+  // The end of it is sure: each step leaves fewer of the packs and loose objects that it began with.
+  const run = new MaintainRun();
+  while (await store.maintain({ whole: true, run }));
   const after = await footprint(store);
   await store.objects.forget();
   let objects = 0;

@@ -16,6 +16,8 @@ const maxRunBytes = 32 * 1024 * 1024;
 export interface Densified {
   made: PackFiles;
   packs: readonly string[];
+  /** All packs that were there then, but for large ones. */
+  seen: readonly string[];
 }
 
 export interface DensifyBounds {
@@ -49,7 +51,11 @@ export async function densify(
   const sources = await readPacks(fs, folder, { stems: group.map(({ stem }) => stem), maxBytes: most });
   const hasNew = sources.some(({ name }) => loose.some(({ stem }) => stem === name));
   if (sources.length === 0 || (sources.length === 1 && !hasNew)) return null;
-  return { made: await densePack(sources, new Pace(pace)), packs: sources.map(({ name }) => name) };
+  return {
+    made: await densePack(sources, new Pace(pace)),
+    packs: sources.map(({ name }) => name),
+    seen: packs.map(({ stem }) => stem),
+  };
 
   async function manyDense(all: readonly KnownPack[]): Promise<readonly KnownPack[]> {
     return (await enoughOfAClass(all, (pack) => isDense(fs, folder, pack))) ?? [];

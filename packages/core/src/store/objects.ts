@@ -171,7 +171,9 @@ export class StoreObjects implements Objects {
 
   async maintain(bounds: MaintainBounds): Promise<boolean> {
     const more = await this.#upkeep.gather(bounds);
-    return (await this.#upkeep.consolidate()) || more;
+    const hasJoined = await this.#upkeep.consolidate();
+    // Of the whole a dense pack is made next: while somebody sends, there would be small ones to join again and again.
+    return more || (hasJoined && !bounds.whole);
   }
 
   async densify(bounds: DensifyBounds): Promise<Densified | null> {

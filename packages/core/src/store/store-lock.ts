@@ -5,6 +5,8 @@ import { MeshError } from '../errors.js';
 import type { Fs } from './fs.js';
 import { HolderLocks } from './holder-locks.js';
 import type { LockState } from './lock-file.js';
+import { LockTurns } from './lock-turns.js';
+import type { Turn } from './lock-turns.js';
 
 /** How long a command waits for another process that holds the store, before 423. */
 const defaultTimeoutMs = 15_000;
@@ -31,16 +33,19 @@ function nearestActive(): Holding | undefined {
 
 /**
  * The one lock under which refs move and the journal grows. A holder that is alive, even paused, is waited for; one that
- * is proven dead is replaced. Within one process waiters queue in their order and one of them contends with others.
+ * is proven dead is replaced. Within one process waiters queue in their order and one of them contends with others, who give
+ * way to it in turn ({@link LockTurns}).
  */
 export class StoreLock {
   readonly #locks: HolderLocks;
   readonly #path: string;
+  readonly #turns: LockTurns;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(fs: Fs, path: string) {
     this.#locks = new HolderLocks(fs, dirname(path));
     this.#path = path;
+    this.#turns = new LockTurns(fs, path);
   }
 
   /** Whether the code that asks runs under it. */
@@ -62,9 +67,11 @@ export class StoreLock {
     this.#last = before.then(() => turn);
     try {
       await this.#queue(before, patience);
-      const nonce = await this.#acquire(patience);
+      const contending = this.#turns.begin();
+      const nonce = await this.#acquire(contending, patience);
       const holding: Holding = { lock: this, active: true, outer: nearestActive() };
       try {
+        await contending.end();
         return await held.run(holding, work);
       } finally {
         // What the work left running in the background holds nothing any more.
@@ -88,12 +95,18 @@ export class StoreLock {
     }
   }
 
-  async #acquire(patience: Patience): Promise<string> {
-    for (;;) {
-      const nonce = await this.#locks.tryAcquire(this.#path);
-      if (nonce !== null) return nonce;
-      if (patience.isOver()) throw locked(await this.#locks.state(this.#path));
-      await sleep(5 + Math.random() * 20);
+  async #acquire(turn: Turn, patience: Patience): Promise<string> {
+    try {
+      for (;;) {
+        const isLast = patience.isOver();
+        const nonce = isLast || (await turn.isOurs()) ? await this.#locks.tryAcquire(this.#path) : null;
+        if (nonce !== null) return nonce;
+        if (isLast) throw locked(await this.#locks.state(this.#path));
+        await sleep(await turn.wait());
+      }
+    } catch (error) {
+      await turn.end();
+      throw error;
     }
   }
 }

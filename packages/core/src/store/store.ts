@@ -14,6 +14,7 @@ import { FileJournal } from './journal.js';
 import { MachineKey, keyPath, readKey, writeKey } from './keys.js';
 import { FileLocalState } from './local-state.js';
 import { byHand, inBackground } from './maintain-bounds.js';
+import type { MaintainRun } from './maintain-run.js';
 import { writeHead } from './mend-repository.js';
 import { mendPacks, suspectPacks } from './mend-packs.js';
 import { nodeFs } from './node-fs.js';
@@ -227,16 +228,25 @@ export class Store {
 
   /**
    * One step of maintenance, at once (`whole`) or beside other work. The store lock is held for a moment at a time, and not
-   * while a dense pack is made. Gives whether another step has more to do.
+   * while a dense pack is made. Gives whether another step has more to do: of all that is there by then, or where they are
+   * steps of one `run`, of what was there when it began.
    * @throws MeshError `locked`, `disk_full`, `read_only`; the signal's reason.
    */
-  async maintain({ whole, signal }: { whole: boolean; signal?: AbortSignal }): Promise<boolean> {
+  async maintain({
+    whole,
+    signal,
+    run,
+  }: {
+    whole: boolean;
+    signal?: AbortSignal;
+    run?: MaintainRun;
+  }): Promise<boolean> {
     const bounds = { ...(whole ? byHand : inBackground), signal };
     if (await this.#lock.run(() => this.objects.maintain(bounds))) return true;
     const densified = await this.objects.densify(bounds);
     if (densified === null) return false;
     await this.#lock.run(() => this.objects.replace(densified));
-    return true;
+    return run === undefined || run.goesOn(densified);
   }
 
   /** Packs that seem to be damaged, by name; all of them where an object was found damaged. Cheap while none was. */

@@ -4,6 +4,7 @@ import type { Fs } from './fs.js';
 import { HolderLocks, sweepClaims } from './holder-locks.js';
 import { provenDead } from './identity.js';
 import { readLock } from './lock-file.js';
+import { nextPath } from './lock-turns.js';
 
 const leftoverAfterMs = 10 * 60_000;
 /** Files that git locks in the folder of a repository, besides refs: a person's git that was killed leaves these. */
@@ -25,7 +26,7 @@ export async function sweepStore(fs: Fs, dir: string): Promise<number> {
   removed += await sweepOthers(fs, local);
   removed += await sweepPacks(fs, join(dir, 'objects', 'pack'));
   const locks = new HolderLocks(fs, local);
-  const candidates = [join(local, 'lock'), ...gitLocks.map((name) => join(dir, name))];
+  const candidates = [join(local, 'lock'), nextPath(dir), ...gitLocks.map((name) => join(dir, name))];
   for (const folder of await foldersIn(fs, join(dir, 'refs'))) {
     for (const name of await fs.list(folder)) if (name.endsWith('.lock')) candidates.push(join(folder, name));
   }

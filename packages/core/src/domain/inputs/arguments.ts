@@ -65,7 +65,7 @@ export function readArguments(tool: string, names: readonly string[], input: unk
     agent(name) {
       const value = raw(name);
       if (value === undefined) return undefined;
-      if (typeof value === 'string') return parseAgentId(value);
+      if (typeof value === 'string') return parseAgentId(value, { argument: name });
       throw wrongArgument(name, 'the name of an agent', value);
     },
     message(name) {

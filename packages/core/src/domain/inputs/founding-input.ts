@@ -1,4 +1,4 @@
-import { isInviteCode } from '../invite-code.js';
+import { isInviteCode } from '../invite-shape.js';
 import { readArguments, wrongArgument } from './arguments.js';
 import type { Arguments } from './arguments.js';
 

@@ -32,7 +32,7 @@ export function parseLogInput(input: unknown, options: { now: EpochMillis }): Lo
   const machine = given.text('machine', { max: 200 });
   return {
     agent: given.agent('agent'),
-    machine: machine === undefined ? undefined : parseHandle(machine),
+    machine: machine === undefined ? undefined : parseHandle(machine, { argument: 'machine' }),
     repo: given.text('repo', { max: 200, filled: true }),
     type: parseType(given),
     since: parseTime(given, 'since', options.now),

@@ -32,4 +32,4 @@ export function parseRevokeInput(input: unknown): RevokeInput {
 }
 
 const machineOf = (given: Arguments): Handle =>
-  parseHandle(given.required('machine', given.text('machine', { max: 100, filled: true })));
+  parseHandle(given.required('machine', given.text('machine', { max: 100, filled: true })), { argument: 'machine' });

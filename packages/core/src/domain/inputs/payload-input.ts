@@ -24,7 +24,7 @@ export function parsePayload(value: unknown): JsonObject {
     throw new MeshError(
       'payload_too_large',
       `payload: ${bytes} bytes as compact JSON; at most ${maxPayloadBytes} are sent. Shorten it, or send a link to the rest`,
-      { data: { bytes, max_bytes: maxPayloadBytes } },
+      { data: { argument: 'payload', bytes, max_bytes: maxPayloadBytes } },
     );
   }
   return payload;
