@@ -26,6 +26,7 @@ if (isCurrent) {
     pid,
     platform,
     uid: getuid?.(),
+    now: Date.now,
     sourceMapsEnabled,
     homedir: () => require('node:os').homedir(),
     require,

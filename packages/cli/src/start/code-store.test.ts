@@ -23,7 +23,7 @@ afterEach(() => {
 const folder = (): string => join(root, 'git-mesh', 'code');
 const store = (
   options: { key?: string; command?: string; folder?: string; uid?: number | undefined } = {},
-): CodeStore => new CodeStore({ folder: folder(), key: 'k1', command: 'inbox', uid, ...options });
+): CodeStore => new CodeStore({ folder: folder(), key: 'k1', command: 'inbox', uid, now: Date.now, ...options });
 
 describe('kept code', () => {
   it('is read as it was written, under its key and command alone', () => {

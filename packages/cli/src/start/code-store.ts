@@ -28,11 +28,14 @@ export class CodeStore {
   readonly #folder: string;
   readonly #file: string;
   readonly #uid: UserId;
+  readonly #now: () => number;
 
-  constructor(options: { folder: string; key: string; command: string; uid: UserId }) {
+  /** `now` in milliseconds since 1970. */
+  constructor(options: { folder: string; key: string; command: string; uid: UserId; now: () => number }) {
     this.#folder = join(options.folder, options.key);
     this.#file = join(this.#folder, options.command);
     this.#uid = options.uid;
+    this.#now = options.now;
   }
 
   /** Null where there is none, or others could have written it. */
@@ -61,7 +64,7 @@ export class CodeStore {
       const bytes = encodeCode(code);
       if (bytes.length > largestBytes || readdirSync(this.#folder).length >= mostFiles) return;
       const temporary = `${this.#file}.tmp`;
-      if (isBeingWritten(temporary)) return;
+      if (isBeingWritten(temporary, this.#now())) return;
       try {
         writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o600 });
         renameSync(temporary, this.#file);
@@ -88,10 +91,10 @@ export class CodeStore {
 }
 
 /** Removes the file of a process that ended in the middle of it. */
-function isBeingWritten(temporary: string): boolean {
+function isBeingWritten(temporary: string, nowMs: number): boolean {
   const stats = statSync(temporary, { throwIfNoEntry: false });
   if (stats === undefined) return false;
-  if (Date.now() - stats.mtimeMs < abandonedAfterMs) return true;
+  if (nowMs - stats.mtimeMs < abandonedAfterMs) return true;
   rmSync(temporary, { force: true });
   return false;
 }

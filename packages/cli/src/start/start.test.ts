@@ -35,6 +35,7 @@ function run(argv: string[], change: Partial<StartHost> = {}): void {
     pid: 4,
     platform: process.platform === 'win32' ? 'win32' : 'linux',
     uid: process.getuid?.(),
+    now: Date.now,
     sourceMapsEnabled: false,
     homedir: () => root,
     require: nodeRequire,

@@ -22,6 +22,8 @@ export interface StartHost extends UserPlaces {
   arch: string;
   pid: number;
   uid: UserId;
+  /** Milliseconds since 1970. */
+  now: () => number;
   /** Whether Node maps stacks to the sources, which it does for modules that it loads itself. */
   sourceMapsEnabled: boolean;
   /** The launcher's own. */
@@ -76,7 +78,7 @@ function mainOf(exports: unknown): Main {
 
 /** Null where code is not to be kept, or cannot be. */
 function storeOf(host: StartHost): CodeStore | null {
-  const { env, execArgv, uid } = host;
+  const { env, execArgv, uid, now } = host;
   // The engine reports coverage, and Node maps stacks, of code that was compiled from its source.
   if (env['GIT_MESH_NO_CODE_CACHE'] || env['NODE_V8_COVERAGE'] || host.sourceMapsEnabled) return null;
   const command = commandIn(host.argv);
@@ -85,7 +87,7 @@ function storeOf(host: StartHost): CodeStore | null {
   // The engine takes no code that was compiled under other flags, and names a script as when it was compiled.
   const setting = crc32(JSON.stringify([host.bundle, execArgv, env['NODE_OPTIONS'] ?? '']));
   const key = [bundleId, host.version, host.arch, setting.toString(16)].join('-');
-  return new CodeStore({ folder: join(folder, 'git-mesh', 'code'), key, command, uid });
+  return new CodeStore({ folder: join(folder, 'git-mesh', 'code'), key, command, uid, now });
 }
 
 function knownCacheFolder(host: StartHost): string | null {
