@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { requireBundle } from '../bundle.js';
 import { Machine, solo } from '../machines.js';
 import { scratch } from '../scratch.js';
 
@@ -27,6 +28,8 @@ async function withKeptInbox(): Promise<{ machine: Machine; file: string; stdout
   expect(code).toBe(0);
   return { machine, file: fileOf(machine, 'inbox'), stdout };
 }
+
+beforeAll(requireBundle);
 
 describe('the compiled code that a command keeps', () => {
   it('gives the same results, and is written once', async () => {

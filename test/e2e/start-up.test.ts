@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { requireBundle } from '../bundle.js';
 import { launcher, workspaceRoot } from '../environment.js';
 import { solo } from '../machines.js';
 import { scratch } from '../scratch.js';
@@ -57,6 +58,8 @@ function packagesIn(modules: readonly string[]): string[] {
   const heavy = ['zod', '@modelcontextprotocol/sdk', 'isomorphic-git', 'proper-lockfile', 'yaml', 'commander'];
   return heavy.filter((name) => modules.some((path) => path.includes(`node_modules/${name}/`)));
 }
+
+beforeAll(requireBundle);
 
 describe('a command', () => {
   it('loads of other packages only what it needs', async () => {
