@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RefName } from '@git-mesh/core';
@@ -7,6 +7,7 @@ import { writeGitConfig } from '../git-env.js';
 import { GitFixture } from '../testing/git-fixture.js';
 import { expectError, transportContract } from './contract.suite.js';
 import { localTransport } from './local.js';
+import { pushRefs } from './push.js';
 
 const { signal } = new AbortController();
 const posix = process.platform !== 'win32';
@@ -75,6 +76,26 @@ describe.skipIf(!posix)('localTransport', () => {
     abort.abort();
     await failed;
     expect(existsSync(lock)).toBe(false);
+  });
+
+  it('lets a push that it gives up end by itself, so that nothing of it is left in the repository', async () => {
+    const [hook, waiting, go] = [fixture.path('remote.git', 'hooks', 'pre-receive'), fixture.path('in'), fixture.path('go')]; // prettier-ignore
+    mkdirSync(fixture.path('remote.git', 'hooks'), { recursive: true });
+    writeFileSync(hook, `#!/bin/sh\ntouch "${waiting}"\nwhile [ ! -e "${go}" ]; do sleep 0.02; done\n`);
+    chmodSync(hook, 0o755);
+    const next = fixture.commit(remote, 'one');
+    const abort = new AbortController();
+    const transport = localTransport({ path: remote, env: fixture.env });
+    const exchange = await transport.open('git-receive-pack', { signal: abort.signal });
+    const updates = [{ ref: main, expected: null, next }];
+    const pushed = pushRefs(exchange, { updates, pack: null, atomic: false, signal: abort.signal });
+    const failed = expectError('deadline', () => pushed);
+    await expect.poll(() => existsSync(waiting), { timeout: 10_000 }).toBe(true);
+    expect(readdirSync(fixture.path('remote.git', 'objects')).join()).toContain('tmp_objdir');
+    abort.abort();
+    writeFileSync(go, '');
+    await failed;
+    expect(readdirSync(fixture.path('remote.git', 'objects')).join()).not.toContain('tmp_objdir');
   });
 
   it('says what to install where git is missing', async () => {

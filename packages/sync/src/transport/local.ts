@@ -7,7 +7,7 @@ import { leftLocks } from './left-locks.js';
 import { checkBareRepository } from './local-repository.js';
 import type { Service, Transport } from './port.js';
 import type { ServiceFailure } from './service-exchange.js';
-import { openServiceExchange, refuseAborted } from './service-exchange.js';
+import { openServiceExchange, receiveFinishMs, refuseAborted } from './service-exchange.js';
 import { RemoteWords } from './side-band.js';
 
 export interface LocalTransportOptions {
@@ -21,7 +21,7 @@ export interface LocalTransportOptions {
 
 /**
  * git takes its locks away when it is asked to end, which takes a moment on a slow share; killed, it leaves them and
- * blocks the branch. A round has 20 s, and may take 25 with this.
+ * blocks the branch. A round has 20 s, and may take 25 with this and {@link receiveFinishMs}.
  */
 const receiveGraceMs = 3_000;
 
@@ -43,7 +43,7 @@ export function localTransport(options: LocalTransportOptions): Transport {
           program: 'git',
           args: [...gitSafeArgs, ...command, '--', path],
           env,
-          ...(service === 'git-receive-pack' ? { graceMs: receiveGraceMs } : {}),
+          ...(service === 'git-receive-pack' ? { graceMs: receiveGraceMs, finishMs: receiveFinishMs } : {}),
           explain: (failure) => explain(service, path, failure),
         },
         signal,

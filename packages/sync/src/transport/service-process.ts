@@ -28,8 +28,9 @@ export interface ServiceProcess {
   /** What it wrote to stderr so far, the last 16 KiB. */
   stderr(): string;
   /**
-   * Ends the process and all that it started: asked to, so that git takes its locks away with it, and by force once
-   * its command's grace is over. Safe to call twice and after its end.
+   * Ends the process and all that it started: by the end of its input where its command says so, then asked to, so that
+   * git takes its locks away with it, and by force once its command's grace is over. Until it is asked, what it still
+   * says can be read. Safe to call twice and after its end.
    */
   kill(): void;
 }
@@ -44,6 +45,8 @@ export interface Command {
    * left of it is killed with the process's own end.
    */
   graceMs?: number;
+  /** Milliseconds that it gets to end by itself, its input being at its end, before it is asked to; where left out none. */
+  finishMs?: number;
 }
 
 /**
@@ -51,7 +54,7 @@ export interface Command {
  * cannot ask anything there.
  * @throws MeshError `unreachable` where this process has no file descriptor left. Any other failure is told by `ended`.
  */
-export function startService({ program, args, env, graceMs: patience }: Command): ServiceProcess {
+export function startService({ program, args, env, graceMs: patience, finishMs }: Command): ServiceProcess {
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -72,6 +75,13 @@ export function startService({ program, args, env, graceMs: patience }: Command)
   child.stdin.on('error', () => undefined);
   child.stderr.on('error', () => undefined);
 
+  const stop = (pid: number): Promise<void> => {
+    const end = endTree(child, pid, patience);
+    // A grandchild outside the group could hold the pipes open for ever.
+    child.stdout.destroy();
+    child.stderr.destroy();
+    return end;
+  };
   let over = false;
   let isEnding = false;
   let treeEnded: Promise<void> = Promise.resolve();
@@ -102,13 +112,18 @@ export function startService({ program, args, env, graceMs: patience }: Command)
     ended,
     stderr: () => words,
     kill: () => {
-      if (over || isEnding || child.pid === undefined) return;
+      const { pid } = child;
+      if (over || isEnding || pid === undefined) return;
       isEnding = true;
-      treeEnded = endTree(child, child.pid, patience);
-      // A grandchild outside the group could hold the pipes open for ever.
-      child.stdout.destroy();
-      child.stderr.destroy();
       child.stdin.destroy();
+      if (finishMs === undefined) {
+        treeEnded = stop(pid);
+        return;
+      }
+      treeEnded = endsWithin(child, finishMs).then(async () => {
+        // With its pipes closed nothing of it is left, and the number of its group may be another's.
+        if (!over) await stop(pid);
+      });
     },
   };
 }

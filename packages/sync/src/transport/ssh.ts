@@ -5,7 +5,7 @@ import { redact } from '../redact.js';
 import type { SshUrl } from '../remote-url.js';
 import type { Exchange, Service, Transport } from './port.js';
 import type { ServiceFailure } from './service-exchange.js';
-import { openServiceExchange, refuseAborted } from './service-exchange.js';
+import { openServiceExchange, receiveFinishMs, refuseAborted } from './service-exchange.js';
 import type { Command } from './service-process.js';
 import { runToEnd } from './service-process.js';
 import type { SshConfig, SshProgram, SshVariant } from './ssh-command.js';
@@ -80,7 +80,8 @@ export function sshTransport({ url, env }: SshTransportOptions): Transport {
     }
 
     const args = sshArguments(variant, url, `${service} ${quoteForShell(url.path)}`);
-    return openServiceExchange({ ...command(program, args), where: url.host, explain, inspect }, signal);
+    const ending = service === 'git-receive-pack' ? { finishMs: receiveFinishMs } : {};
+    return openServiceExchange({ ...command(program, args), ...ending, where: url.host, explain, inspect }, signal);
   }
 
   return { watchable: null, open };
