@@ -494,7 +494,7 @@ describe('bundles', () => {
     expect(run.err).toMatch(/^warning: the branch of qa was not accepted: bad .*key\n$/);
     expect(run.err).not.toContain('\u001b');
     const left = { ...exported, left_out: [{ machine: 'qa', message: 'x is missing' }] };
-    const wrote = await runStubbed(['export', 'x'], { results: { exportBundle: left } });
+    const wrote = await runStubbed(['export', 'x.bundle'], { results: { exportBundle: left } });
     expect(wrote.err).toContain('the branch of qa is not in it: x is missing');
     expect(wrote.out).toBe('Wrote /work/here/x.bundle: 2 branches, 5 commits.\n');
   });

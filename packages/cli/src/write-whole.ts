@@ -1,7 +1,5 @@
 import { chmod, rename, rm, writeFile } from 'node:fs/promises';
-import type { Stats } from 'node:fs';
-import { factsOf, fileBehind } from './setup/config-file.js';
-import { UsageError } from './usage-error.js';
+import { notWritten, writeTarget } from './write-target.js';
 
 /**
  * A file as a whole or not at all, behind a link where it is one, with the permissions that it has.
@@ -9,26 +7,16 @@ import { UsageError } from './usage-error.js';
  *   for links that lead nowhere.
  */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  const target = await fileBehind(path);
-  const facts = await factsOf(target);
-  const refusal = facts === null ? null : refusalOf(facts);
-  if (refusal !== null) throw notWritten(path, refusal);
-  const temporary = `${target}.${process.pid}.tmp`;
+  const { file, mode } = await writeTarget(path);
+  const temporary = `${file}.${process.pid}.tmp`;
   try {
     await writeFile(temporary, text, { flag: 'wx' });
-    if (facts !== null) await chmod(temporary, facts.mode & 0o7777);
-    await rename(temporary, target);
+    if (mode !== null) await chmod(temporary, mode);
+    await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
     throw cannotWrite(path, error);
   }
-}
-
-/** What renaming would pass over: a device or a pipe would become a file of its name. */
-function refusalOf(facts: Stats): string | null {
-  if (facts.isDirectory()) return 'it is a folder';
-  if (!facts.isFile()) return 'it is no regular file';
-  return (facts.mode & 0o200) === 0 ? 'it is read-only' : null;
 }
 
 const advice: Readonly<Record<string, string>> = {
@@ -40,9 +28,6 @@ const advice: Readonly<Record<string, string>> = {
   EROFS: 'its disk is read-only',
   ENOSPC: 'its disk is full',
 };
-
-const notWritten = (path: string, why: string): UsageError =>
-  new UsageError(`${path} could not be written, and was not changed: ${why}`);
 
 /** The system's refusal as what a person can mend; anything else as it is. */
 function cannotWrite(path: string, error: unknown): unknown {

@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.js';
@@ -14,7 +15,7 @@ export function registerExport(program: Command, cli: Cli): void {
       'Write every branch of the mesh into a git bundle: a file that git-mesh import, git-mesh join and stock git read. ' +
         'With --since-last, only what is new since the last export of that name; where nothing is, no file is written.',
     )
-    .argument('<file>', 'the file to write; one that is there is replaced once the new one is whole')
+    .argument('<file>', 'the file to write, behind its links; one that is there is replaced once the new one is whole')
     .option('--since-last <name>', 'leave out what the last export of this name had: one name for each receiver')
     .addHelpText(
       'after',
@@ -28,14 +29,19 @@ export function registerExport(program: Command, cli: Cli): void {
       cli.run(command, (call) => {
         if (file === '-' || file === '') throw new UsageError(`export writes a file: "${file}" is no path of one`);
         return call.withMesh(async (mesh) => {
+          const path = resolve(call.runtime.cwd(), file);
+          const { writeTarget } = await import('../write-target.js');
+          const target = await writeTarget(path);
           await call.exchange(mesh);
           const result = await mesh.exportBundle({
-            file: resolve(call.runtime.cwd(), file),
+            ...defined({ sinceLast: flags.sinceLast, onProgress: call.onProgress, mode: target.mode ?? undefined }),
+            file: target.file,
             signal: call.runtime.interruption(),
-            ...defined({ sinceLast: flags.sinceLast, onProgress: call.onProgress }),
           });
+          // What its maker's umask took away.
+          if (target.mode !== null) await chmod(target.file, target.mode);
           const { exportView } = await import('../views/export.js');
-          await call.show(result, exportView(flags.sinceLast));
+          await call.show({ ...result, file: path }, exportView(flags.sinceLast));
           return exitCodes.done;
         });
       }),

@@ -92,9 +92,14 @@ export async function writeDurable(
 }
 
 /** {@link writeDurable} of bytes that come bit by bit. On failure, that of `parts` too, the old file stands. */
-export async function writeDurableFrom(fs: Fs, path: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
+export async function writeDurableFrom(
+  fs: Fs,
+  path: string,
+  parts: AsyncIterable<Uint8Array>,
+  { mode }: { mode?: number } = {},
+): Promise<void> {
   const temporary = temporaryPath(dirname(path));
-  const file = await fs.open(temporary, 'new');
+  const file = await fs.open(temporary, 'new', mode);
   try {
     try {
       for await (const part of parts) await file.write(part);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExportResult, RefName } from '@git-mesh/core';
 import { loseObject } from '@git-mesh/core/testing';
@@ -159,4 +159,10 @@ test('an export that is broken off leaves the old file and nothing else', async 
   expect(readFileSync(file, 'utf8')).toBe('old');
   expect(readdirSync(mesh.git.path('out'))).toEqual(['x.bundle']);
   expect((await exportBundle(studio.mesh, { file, sinceLast: 'lab' })).branches).toBe(3);
+});
+
+test.skipIf(process.platform === 'win32')('a file gets the permissions that are asked for', async () => {
+  const file = mesh.git.path('x.bundle');
+  await exportBundle(studio.mesh, { file, mode: 0o600 });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });

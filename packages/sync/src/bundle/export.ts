@@ -19,8 +19,10 @@ import type { Tips } from './export-memory.js';
 import { formatHeader } from './header.js';
 
 export interface ExportOptions {
-  /** An absolute path; what is there is replaced. */
+  /** An absolute path; what is there is replaced, a link too. */
   file: string;
+  /** The file's permissions, before the umask; those of any new file where left out. */
+  mode?: number;
   /** Only what is new since the last export under this name. */
   sinceLast?: string;
   onProgress?: (line: string) => void;
@@ -122,7 +124,7 @@ async function requireHere(objects: Objects, oid: Oid): Promise<void> {
 async function writeBundle(
   mesh: MeshContext,
   { parts, objects, known }: Chosen & { known: Tips },
-  { file, onProgress, signal }: ExportOptions,
+  { file, mode, onProgress, signal }: ExportOptions,
 ): Promise<{ commits: number }> {
   const header = formatHeader(headerOf(mesh.store.config.ref_prefix, parts, known));
   let commits = 0;
@@ -148,7 +150,7 @@ async function writeBundle(
   }
   try {
     await sweepTemporary(nodeFs, dirname(file));
-    await writeDurableFrom(nodeFs, file, bytes());
+    await writeDurableFrom(nodeFs, file, bytes(), mode === undefined ? {} : { mode });
   } catch (error) {
     throw fileError(error, file, 'written');
   }

@@ -1,0 +1,33 @@
+import type { Stats } from 'node:fs';
+import { factsOf, fileBehind } from './setup/config-file.js';
+import { UsageError } from './usage-error.js';
+
+/** Where a file of a person's choice is written. */
+export interface WriteTarget {
+  /** Behind every link: it is replaced by a new file, and the links stay. */
+  file: string;
+  /** The permissions of the file that is there, which the new one gets; null where there is none. */
+  mode: number | null;
+}
+
+/**
+ * @throws UsageError for what is read-only or no file. MeshError `forbidden` for links that lead nowhere, and for what may
+ *   not be looked at.
+ */
+export async function writeTarget(path: string): Promise<WriteTarget> {
+  const file = await fileBehind(path);
+  const facts = await factsOf(file);
+  const refusal = facts === null ? null : refusalOf(facts);
+  if (refusal !== null) throw notWritten(path, refusal);
+  return { file, mode: facts === null ? null : facts.mode & 0o7777 };
+}
+
+/** What renaming would pass over: a device or a pipe would become a file of its name. */
+function refusalOf(facts: Stats): string | null {
+  if (facts.isDirectory()) return 'it is a folder';
+  if (!facts.isFile()) return 'it is no regular file';
+  return (facts.mode & 0o200) === 0 ? 'it is read-only' : null;
+}
+
+export const notWritten = (path: string, why: string): UsageError =>
+  new UsageError(`${path} could not be written, and was not changed: ${why}`);
