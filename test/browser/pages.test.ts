@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
@@ -159,5 +160,40 @@ describe.skipIf(chromiumPath === null)(`in a browser${reason}`, () => {
     expect(code).toBe(0);
     await page.locator('#link', { hasText: 'Connection lost' }).waitFor();
     expect(await row.innerText(), 'what was known stays').toContain('acked');
+  });
+
+  test('a page of a server that was killed says so once another one answers there, and asks no more', async () => {
+    const machine = await solo();
+    const start = async (port: string): Promise<{ ui: ReturnType<typeof machine.spawn>; url: string }> => {
+      const ui = machine.spawn(['ui', '--json', '--port', port]);
+      const [line] = (await once(ui.stdout.setEncoding('utf8'), 'data')) as [string];
+      return { ui, url: (JSON.parse(line) as { url: string }).url };
+    };
+    const first = await start('0');
+    const { page, requests } = await watchedPage(browser);
+    await page.goto(first.url);
+    await page.locator('#link', { hasText: 'Live' }).waitFor();
+    first.ui.kill('SIGKILL');
+    await page.locator('#link', { hasText: 'git mesh ui does not answer' }).waitFor();
+    const second = await start(new URL(first.url).port);
+    await page.locator('#link', { hasText: 'Open the address that git mesh ui printed' }).waitFor();
+    const asked = requests.length;
+
+    // All places but none left for the page that comes last, until one goes.
+    const streams = await Promise.all(
+      Array.from(
+        { length: 16 },
+        () =>
+          new Promise<IncomingMessage>((resolve, reject) => {
+            get(`${second.url}events`, { agent: false }, resolve).on('error', reject);
+          }),
+      ),
+    );
+    const { page: late } = await watchedPage(browser);
+    await late.goto(second.url);
+    await late.locator('#link', { hasText: 'too many of its pages are open' }).waitFor();
+    for (const stream of streams) stream.destroy();
+    await late.locator('#link', { hasText: 'Live' }).waitFor();
+    expect(requests.length).toBe(asked);
   });
 });

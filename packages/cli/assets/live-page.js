@@ -110,28 +110,72 @@
     drawSync();
   }
 
-  function connected(isSo) {
+  // How the server that this page came from can be lost: in all of them but the last, it is asked again.
+  const losses = {
+    silent: 'git mesh ui does not answer. If it was started anew, open the address that it printed then.',
+    full: 'too many of its pages are open: close one.',
+    ended:
+      'the git mesh ui that this page came from has ended, and this address with it. ' +
+      'Open the address that git mesh ui printed when it was last started.',
+  };
+
+  function connected(loss) {
     const since = heardAt === null ? 'Nothing was heard yet.' : `What is below is of ${clock(heardAt)}.`;
-    place('link').textContent = isSo ? 'Live' : `Connection lost: git mesh ui does not answer. ${since}`;
-    place('link').className = isSo ? 'facts' : 'facts lost';
+    place('link').textContent = loss === undefined ? 'Live' : `Connection lost: ${losses[loss]} ${since}`;
+    place('link').className = loss === undefined ? 'facts' : 'facts lost';
   }
 
-  const source = new EventSource('events');
-  const hear = (name, take) =>
-    source.addEventListener(name, ({ data }) => {
-      heardAt = Date.now();
-      take(JSON.parse(data));
-      draw();
+  // A browser asks again by itself where nothing answered, but never where it was refused.
+  const longestWaitMs = 30_000;
+  let waitMs = 1000;
+
+  async function refusal() {
+    const stop = new AbortController();
+    try {
+      const { status } = await fetch('events', { signal: stop.signal, cache: 'no-store' });
+      if (status === 200) return 'silent';
+      return status === 503 ? 'full' : 'ended';
+    } catch {
+      return 'silent';
+    } finally {
+      stop.abort();
+    }
+  }
+
+  async function refused() {
+    const why = await refusal();
+    connected(why);
+    // The token of an ended server never comes back.
+    if (why === 'ended') return;
+    setTimeout(listen, waitMs);
+    waitMs = Math.min(2 * waitMs, longestWaitMs);
+  }
+
+  function listen() {
+    const source = new EventSource('events');
+    const hear = (name, take) =>
+      source.addEventListener(name, ({ data }) => {
+        heardAt = Date.now();
+        take(JSON.parse(data));
+        draw();
+      });
+    hear('state', (given) => (state = given));
+    hear('trouble', (given) => (trouble = given));
+    hear('audit', (given) => {
+      // What is in force goes on until now.
+      const detail = { ...given, to: Math.max(given.to, Date.now()) };
+      document.dispatchEvent(new CustomEvent('audit-data', { detail }));
     });
-  hear('state', (given) => (state = given));
-  hear('trouble', (given) => (trouble = given));
-  hear('audit', (given) => {
-    // What is in force goes on until now.
-    const detail = { ...given, to: Math.max(given.to, Date.now()) };
-    document.dispatchEvent(new CustomEvent('audit-data', { detail }));
-  });
-  source.addEventListener('open', () => connected(true));
-  source.addEventListener('error', () => connected(false));
+    source.addEventListener('open', () => {
+      waitMs = 1000;
+      connected();
+    });
+    source.addEventListener('error', () => {
+      if (source.readyState === EventSource.CLOSED) void refused();
+      else connected('silent');
+    });
+  }
+  listen();
   // Ages grow while nothing happens.
   setInterval(draw, 1000);
 })();
