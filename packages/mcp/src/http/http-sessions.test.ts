@@ -53,15 +53,20 @@ test('a session that nobody used for a day is over, one with an open stream is n
   expect([sessions.size, closed]).toEqual([0, [1, 2]]);
 });
 
-test('where all places are taken, the one that was idle for longest makes room, if any was idle for long', async () => {
+test('where all places are taken, one whose client closed its stream makes room, then the one that was idle for longest', async () => {
   const { sessions, begin, closed, time } = made();
   for (let n = 1; n <= 64; n++) {
     time.now += 1;
     await begin();
   }
   expect(await begin()).toBeNull();
+  const left = sessions.get('s7');
+  if (left !== undefined) left.hasListened = true;
+  time.now += 31_000;
+  expect(await begin()).not.toBeNull();
+  expect([sessions.size, closed, await begin()]).toEqual([64, [7], null]);
   time.now += hour;
   expect(await begin()).not.toBeNull();
-  expect([sessions.size, closed]).toEqual([64, [1]]);
+  expect([sessions.size, closed]).toEqual([64, [7, 1]]);
   await sessions.close();
 });

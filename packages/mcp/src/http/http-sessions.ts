@@ -3,11 +3,13 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
 import type { ClientConnection } from '../connect-client.js';
 
-const maxSessions = 64;
+export const maxSessions = 64;
 /** One that nobody asked anything of for so long is over: longer than any presence lives. */
 const idleMs = 24 * 60 * 60_000;
-/** Where all places are taken, one idle for so long makes room. */
-const yieldsAfterMs = 10 * 60_000;
+/** Where all places are taken, one idle for so long makes room: its client may think about an answer for minutes. */
+export const yieldsAfterMs: number = 10 * 60_000;
+/** One whose client had a stream open and closed it: most end like that, and one that lives opens it again at once. */
+export const leftAfterMs = 30_000;
 
 export interface HttpSession {
   readonly transport: StreamableHTTPServerTransport;
@@ -16,6 +18,8 @@ export interface HttpSession {
   readonly texts: Map<RequestId, string>;
   /** Answers and streams that are not over. */
   open: number;
+  /** Whether its client ever had a stream open to listen on. */
+  hasListened: boolean;
   /** Milliseconds since 1970. */
   lastAt: number;
 }
@@ -67,7 +71,7 @@ export class HttpSessions {
           this.end(id);
         },
       });
-      const session: HttpSession = { transport, client, texts, open: 0, lastAt: this.#now() };
+      const session: HttpSession = { transport, client, texts, open: 0, hasListened: false, lastAt: this.#now() };
       await client.server.connect(transport);
       return session;
     } finally {
@@ -100,12 +104,14 @@ export class HttpSessions {
   }
 
   #makeRoom(): boolean {
-    const idle = [...this.#byId]
-      .filter(([, { open, lastAt }]) => open === 0 && this.#now() - lastAt > yieldsAfterMs)
-      .sort(([, a], [, b]) => a.lastAt - b.lastAt);
-    const [oldest] = idle;
-    if (oldest === undefined) return false;
-    this.end(oldest[0]);
+    const overdueMs = ({ open, hasListened, lastAt }: HttpSession): number =>
+      open > 0 ? -1 : this.#now() - lastAt - (hasListened ? leftAfterMs : yieldsAfterMs);
+    const [longest] = [...this.#byId]
+      .map(([id, session]) => ({ id, overdue: overdueMs(session) }))
+      .filter(({ overdue }) => overdue > 0)
+      .sort((a, b) => b.overdue - a.overdue);
+    if (longest === undefined) return false;
+    this.end(longest.id);
     return true;
   }
 

@@ -4,10 +4,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkLine } from '../rpc-check.js';
 import { answerError, answerJson } from './answer.js';
 import { refuse, type GateOptions } from './gate.js';
+import { leftAfterMs, maxSessions, yieldsAfterMs } from './http-sessions.js';
 import type { HttpSession, HttpSessions } from './http-sessions.js';
 import { maxBodyBytes, readBody } from './read-body.js';
 
 export const mcpPath = '/mcp';
+
+const noPlace =
+  `all ${maxSessions} places are taken by clients in use. One becomes free when a client ends its session (DELETE), ` +
+  `${leftAfterMs / 1000} s after one closed its stream, and ${yieldsAfterMs / 60_000} minutes after the last request of ` +
+  'one that never had a stream: try again then';
 
 export interface McpEndpointOptions extends GateOptions {
   sessions: HttpSessions;
@@ -85,9 +91,7 @@ async function answerMessage(
   }
   const used = session ?? (await options.sessions.begin());
   if (used === null) {
-    answerError(response, 503, 'too many clients are connected; close one, or try again later', {
-      'retry-after': '60',
-    });
+    answerError(response, 503, noPlace, { 'retry-after': String(leftAfterMs / 1000) });
     return;
   }
   if ('method' in message && 'id' in message && message.method === 'tools/call') used.texts.set(message.id, text);
@@ -108,6 +112,7 @@ async function hand(
   session.open += 1;
   response.once('close', () => {
     session.open -= 1;
+    if (request.method === 'GET' && response.statusCode === 200) session.hasListened = true;
     session.lastAt = now();
   });
   await session.transport.handleRequest(request, response, message);

@@ -47,7 +47,7 @@ test('it says where it is and a token that is new each time, and ends when it is
   const tokens: string[] = [];
   for (let n = 0; n < 2; n++) {
     const { played, done } = start();
-    await expect.poll(() => played.said).toContain('Bearer');
+    await expect.poll(() => played.said, { timeout: 20_000 }).toContain('Bearer');
     const [, token = ''] = /Bearer (\S+)/.exec(played.said) ?? [];
     tokens.push(token);
     // Through the gate: what is missing is a session.

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-async function serve(watched: WatchedMesh = watchedMesh()) {
+async function serve(watched: WatchedMesh = watchedMesh(), now = Date.now) {
   let opened = 0;
   const serving = await serveHttp({
     dir: '/secret/store',
@@ -27,6 +27,7 @@ async function serve(watched: WatchedMesh = watchedMesh()) {
     platform: 'linux',
     port: 0,
     token,
+    now,
     openMesh: () => {
       opened += 1;
       return Promise.resolve(watched.mesh);
@@ -216,6 +217,31 @@ describe('the server over HTTP', () => {
       Array.from({ length: 66 }, async () => (await post(serving.url, initialize)).status),
     );
     expect([statuses.filter((status) => status === 200).length, new Set(statuses)]).toEqual([64, new Set([200, 503])]);
+    expect((await post(serving.url, initialize)).text).toContain(
+      '30 s after one closed its stream, and 10 minutes after',
+    );
+  });
+
+  it('takes the place of a client that closed its stream, though it never ended its session', async () => {
+    const time = { now: 0 };
+    const { serving } = await serve(watchedMesh(), () => time.now);
+    const made = await Promise.all(Array.from({ length: 64 }, () => post(serving.url, initialize)));
+    const [first, second] = made.map(({ session }) => session ?? '');
+    const close = new AbortController();
+    const listen = (session = '', signal?: AbortSignal) =>
+      fetch(serving.url, { headers: { ...headers, 'mcp-session-id': session }, ...(signal === undefined ? {} : { signal }) }); // prettier-ignore
+    await listen(first, close.signal);
+    await listen(second);
+    expect((await post(serving.url, initialize)).status).toBe(503);
+    close.abort();
+    // The server hears of it soon; what only thinks has ten minutes.
+    const next = async (): Promise<number> => {
+      time.now += 31_000;
+      return (await post(serving.url, initialize)).status;
+    };
+    await expect.poll(next).toBe(200);
+    expect((await listen(first)).status).toBe(404);
+    expect(await next()).toBe(503);
   });
 
   it('says where the port is taken', async () => {

@@ -11,6 +11,8 @@ export interface ServeHttpOptions extends ServeOptions {
   /** 0 for any that is free. */
   port: number;
   token: string;
+  /** Milliseconds since 1970; the default is the system's clock. */
+  now?: () => number;
 }
 
 export interface ServingHttp extends Serving {
@@ -28,15 +30,15 @@ const requestTimeoutMs = 30_000;
  * @throws MeshError `conflict` where the port is taken or may not be listened on.
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<ServingHttp> {
-  const { token, logger } = options;
+  const { token, logger, now = Date.now } = options;
   const mesh = new LazyMesh(options);
   const sessions = new HttpSessions({
     connect: ({ textOf }) => connectClient(options, { mesh, textOf }),
-    now: Date.now,
+    now,
   });
   const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs });
   const port = await listen(server, options.port);
-  const endpoint: McpEndpointOptions = { sessions, logger, port, token, now: Date.now };
+  const endpoint: McpEndpointOptions = { sessions, logger, port, token, now };
   server.on('request', (request, response) => {
     answerMcp(request, response, endpoint).catch((error: unknown) => {
       logger.warn(`http: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
