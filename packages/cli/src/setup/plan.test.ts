@@ -142,20 +142,6 @@ describe('setup leaves alone', () => {
   });
 
   it.each([
-    'mcp_servers = { mesh = { command = "x" } }\n',
-    '[mcp_servers]\nmesh = { command = "x" }\n',
-    'mcp_servers.mesh.command = "x"\n',
-    '[mcp_servers."mesh"]\ncommand = "z"\n',
-    '[ mcp_servers . mesh ] # hi\ncommand = "z"\n',
-    '[mcp_servers.mesh.env]\nA = "z"\n',
-    '[[mcp_servers]]\nname = "z"\n',
-  ])('TOML in a form that it does not edit: %j', async (text) => {
-    await expect(after(entries('codex'), { [`${home}/.codex/config.toml`]: text })).rejects.toThrow(
-      /by hand|another \[mcp_servers\.mesh\]/,
-    );
-  });
-
-  it.each([
     [
       'cursor',
       'mcp.json',
@@ -178,14 +164,6 @@ describe('setup leaves alone', () => {
     await expect(after(entries(client), files)).rejects.toThrow(why);
     await expect(after(entries(client), files, true)).rejects.toThrow(why);
   });
-
-  it.each(['mcp_servers = { mesh = { command = "git-mesh" } }\n', 'mcp_servers.mesh.command = "git-mesh"\n'])(
-    'ours in TOML that it cannot take out, and says so: %j',
-    async (text) => {
-      const files = { [`${home}/.codex/config.toml`]: text };
-      await expect(after(entries('codex'), files, true)).rejects.toThrow(/by hand/);
-    },
-  );
 
   it('what is not there to be removed', async () => {
     const files = { [`${home}/.cursor/mcp.json`]: '{ "mcpServers": {} }\n' };

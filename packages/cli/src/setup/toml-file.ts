@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MeshError } from '@git-mesh/core';
 import type { TomlServerEntry } from './clients.js';
+import { otherForm, tomlLines } from './toml-form.js';
 import { parseToml, statementsOf } from './toml-statements.js';
 import type { Statement } from './toml-statements.js';
 
@@ -17,11 +18,11 @@ export function addTable(text: string | null, entry: TomlServerEntry): string {
   const { file, path, value } = entry;
   const before = text ?? '';
   const eol = eolOf(before);
-  const server = serverIn(before, entry);
+  const server = serverIn(before, entry, 'add');
   const block = server === undefined ? null : blockOf(before, entry);
-  const args = `[${value.args.map(quoted).join(', ')}]`;
-  const lines = { command: `command = ${quoted(value.command)}`, args: `args = ${args}` };
+  const lines = tomlLines(entry);
   if (server === undefined) {
+    if (isClosed(before, entry)) throw otherForm(before, entry, 'add');
     const table = [`[${path.join('.')}]`, lines.command, lines.args].join(eol);
     // Without a line's end at the end of the file as before, by which --remove knows it.
     if (before === '') return text === null ? `${table}${eol}` : table;
@@ -34,7 +35,7 @@ export function addTable(text: string | null, entry: TomlServerEntry): string {
     );
   }
   if (server['command'] === value.command && isDeepStrictEqual(server['args'], [...value.args])) return before;
-  if (block === null) throw otherForm(entry, 'add');
+  if (block === null) throw otherForm(before, entry, 'add');
   const [header, ...rest] = block;
   const below = rest.findIndex(({ isHeader }) => isHeader);
   const own = below < 0 ? rest : rest.slice(0, below);
@@ -55,10 +56,10 @@ export function addTable(text: string | null, entry: TomlServerEntry): string {
  * @throws MeshError `invalid_argument` for what is no TOML, `conflict` where ours is in a form that is not edited here.
  */
 export function removeTable(text: string, entry: TomlServerEntry): string | null {
-  const server = serverIn(text, entry);
+  const server = serverIn(text, entry, 'remove');
   if (server === undefined || !isOurs(server)) return text;
   const block = blockOf(text, entry);
-  if (block === null) throw otherForm(entry, 'remove');
+  if (block === null) throw otherForm(text, entry, 'remove');
   const [header] = block;
   const lastEnd = block.at(-1)?.end ?? header.end;
   const before = text.slice(0, header.start);
@@ -72,7 +73,7 @@ export function removeTable(text: string, entry: TomlServerEntry): string | null
 
 /** Whether our server is in a file, in whatever form. */
 export function hasTable(text: string, entry: TomlServerEntry): boolean {
-  const server = serverIn(text, entry);
+  const server = serverIn(text, entry, 'add');
   return server !== undefined && isOurs(server);
 }
 
@@ -85,14 +86,21 @@ export function othersIn(text: string, { file, path: [group, name] }: TomlServer
 }
 
 /** @throws MeshError `conflict` where something that is no table stands where the servers or ours should. */
-function serverIn(text: string, entry: TomlServerEntry): Record<string, unknown> | undefined {
+function serverIn(text: string, entry: TomlServerEntry, what: 'add' | 'remove'): Record<string, unknown> | undefined {
   const [group, name] = entry.path;
   const servers = parseToml(text, entry.file)[group];
   if (servers === undefined) return undefined;
-  if (!isTable(servers)) throw otherForm(entry, 'add');
+  if (!isTable(servers)) throw otherForm(text, entry, what);
   const server = servers[name];
-  if (server !== undefined && !isTable(server)) throw otherForm(entry, 'add');
+  if (server !== undefined && !isTable(server)) throw otherForm(text, entry, what);
   return server;
+}
+
+/** Whether the group is given as one value, `mcp_servers = { … }`, which no header adds to. */
+function isClosed(text: string, { path: [group] }: TomlServerEntry): boolean {
+  const statements = statementsOf(text);
+  const end = statements.findIndex(({ isHeader }) => isHeader);
+  return statements.slice(0, end < 0 ? undefined : end).some(({ path }) => path.length === 1 && path[0] === group);
 }
 
 const isOurs = ({ command, args }: Record<string, unknown>): boolean =>
@@ -113,18 +121,7 @@ function blockOf(text: string, { path }: TomlServerEntry): Block | null {
   return elsewhere.every((each) => each === header || rest.includes(each)) ? [header, ...rest] : null;
 }
 
-function otherForm({ file, path }: TomlServerEntry, what: 'add' | 'remove'): MeshError {
-  const way = what === 'add' ? `add [${path.join('.')}] by hand (docs/mcp-clients.md)` : 'take it out by hand';
-  return new MeshError(
-    'conflict',
-    `${file} gives ${path.join('.')} in a form that is not edited here, so nothing was changed: ${way}`,
-  );
-}
-
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
-
-/** A TOML basic string: JSON's escapes are among its own. */
-const quoted = (text: string): string => JSON.stringify(text);

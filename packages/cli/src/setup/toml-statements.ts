@@ -7,8 +7,14 @@ export interface Statement {
   end: number;
   /** `[[…]]` is a header too. */
   isHeader: boolean;
-  /** The key, or the names of the table. */
+  /** `[[…]]`. */
+  isArray: boolean;
+  /** The names of a key, of which dotted ones have several, or those of the table. */
   path: readonly string[];
+  /** As it is written: the key, or the whole header. */
+  key: string;
+  /** What the value begins with: `{`, `[`, a quote…; empty for a header. */
+  opening: string;
 }
 
 /** @throws MeshError `invalid_argument` for text that is no TOML, with the line where that shows. */
@@ -50,17 +56,32 @@ export function statementsOf(text: string): Statement[] {
   return statements;
 }
 
+/** A key's names up to the equals sign, which may stand in quotes too. */
+const keyPart = /^(?:"(?:\\.|[^"\\])*"|'[^']*'|[^="'])*/;
+
 function statementAt(text: string, start: number, end: number): Statement {
-  const path: string[] = [];
-  const isHeader = text[start] === '[';
-  let value: unknown = parse(text.slice(start, end), { integersAsBigInt: 'asNeeded' });
-  for (;;) {
-    if (Array.isArray(value)) value = value[0];
-    const [entry, ...others] = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-    if (entry === undefined || others.length > 0) break;
-    path.push(entry[0]);
-    if (!isHeader) break;
-    value = entry[1];
-  }
-  return { start, end, isHeader, path };
+  const whole = text.slice(start, end);
+  const isHeader = whole.startsWith('[');
+  const key = isHeader ? whole : (keyPart.exec(whole)?.[0] ?? '');
+  return {
+    start,
+    end,
+    isHeader,
+    isArray: whole.startsWith('[['),
+    path: namesIn(parse(isHeader ? whole : `${key}= 0`)),
+    key: key.trim(),
+    opening: isHeader
+      ? ''
+      : whole
+          .slice(key.length + 1)
+          .trimStart()
+          .slice(0, 1),
+  };
+}
+
+/** The names that lead to the one thing that is in it. */
+function namesIn(value: unknown): string[] {
+  const inner: unknown = Array.isArray(value) ? value[0] : value;
+  const [entry] = typeof inner === 'object' && inner !== null ? Object.entries(inner) : [];
+  return entry === undefined ? [] : [entry[0], ...namesIn(entry[1])];
 }
