@@ -44,7 +44,7 @@ export function registerSetup(program: Command, cli: Cli): void {
       cli.run(command, async (call) => {
         const { entriesOf } = await import('../setup/clients.js');
         const { planSetup } = await import('../setup/plan.js');
-        const { applyChanges } = await import('../setup/apply.js');
+        const { applyChanges, requireWritable } = await import('../setup/apply.js');
         const { readText } = await import('../setup/config-file.js');
         const { runtime } = call;
         const place = { home: runtime.homedir(), cwd: runtime.cwd(), env: runtime.env, platform: runtime.platform };
@@ -55,18 +55,31 @@ export function registerSetup(program: Command, cli: Cli): void {
         const result = setupResult(changes, { client, scope: flags.scope, preview: flags.dryRun === true });
         // A project's files are for others too.
         const options = { newMode: flags.scope === 'user' ? 0o600 : 0o666, uid: runtime.uid };
-        if (flags.dryRun !== true) await applyChanges(changes, options);
+        await (flags.dryRun === true ? requireWritable : applyChanges)(changes, options);
         await call.show(result, setupView(client, isRemoval));
+        if (!isRemoval && isStoreUnnamed(call, flags.scope)) {
+          await call.warn(
+            'GIT_MESH_DIR is set here, but a project’s files are for others too and do not name that store: the client ' +
+              'must have the variable as well, or give the store with --dir',
+          );
+        }
         return exitCodes.done;
       }),
     );
 }
 
+const storeVariable = 'GIT_MESH_DIR';
+
+/** Clients start servers and hooks with an environment of their own, which may lack what this one has. */
+const isStoreUnnamed = ({ globals, runtime }: Invocation, scope: Scope): boolean =>
+  scope === 'project' && globals.dir === undefined && (runtime.env[storeVariable] ?? '') !== '';
+
 /** A file that others read too cannot name paths of this machine; an application's PATH may lack ours. */
 async function programFor(call: Invocation, scope: Scope): Promise<Program> {
   const { shellWord } = await import('@git-mesh/core');
   const { runtime, globals } = call;
-  const dir = globals.dir === undefined ? [] : ['--dir', resolve(runtime.cwd(), globals.dir)];
+  const given = globals.dir ?? (scope === 'user' ? runtime.env[storeVariable] : undefined) ?? '';
+  const dir = given === '' ? [] : ['--dir', resolve(runtime.cwd(), given)];
   const words = scope === 'project' ? ['git-mesh', ...dir] : [runtime.execPath, runtime.launcher, ...dir];
   const [command = '', ...args] = words;
   const quote = (word: string): string =>

@@ -19,7 +19,7 @@ const octal = (mode: number): string => `0${(mode & 0o777).toString(8)}`;
  * @throws MeshError `forbidden` where one of the files may not be written. It is judged by the permissions themselves: the
  *   system lets root write everything, and a file that was made read-only is to stay as it is for root too.
  */
-async function requireWritable(changes: readonly FileChange[], { uid }: ApplyOptions): Promise<void> {
+export async function requireWritable(changes: readonly FileChange[], { uid }: ApplyOptions): Promise<void> {
   for (const { path, before, after } of changes) {
     if (before === after) continue;
     const target = await fileBehind(path);
