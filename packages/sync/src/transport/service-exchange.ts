@@ -27,10 +27,10 @@ export interface ServiceFailure {
 
 /**
  * How long a `git receive-pack` that is given up gets to refuse a cut request, or to end with a whole one, which takes it
- * a tenth of a second. Asked to end by a signal it leaves what it was given in `objects/tmp_objdir…` (git since 2.39).
- * The end of a server leaves it no more than a second.
+ * a tenth of a second, and more on a busy machine. Asked to end by a signal it leaves what it was given in
+ * `objects/tmp_objdir…` (git since 2.39).
  */
-export const receiveFinishMs = 700;
+export const receiveFinishMs = 1_200;
 /** How long a service that was told that nothing follows may take to end before it is killed. */
 const politeEndMs = 2_000;
 /** How long the status of a service that broke off its answer is waited for: it tells why. */

@@ -120,7 +120,11 @@ export function startService({ program, args, env, graceMs: patience, finishMs }
         treeEnded = stop(pid);
         return;
       }
+      // This process may end sooner than that: nothing that hangs is left alone.
+      const ask = (): void => void signalGroup(pid, 'SIGTERM');
+      if (process.platform !== 'win32') process.once('exit', ask);
       treeEnded = endsWithin(child, finishMs).then(async () => {
+        process.off('exit', ask);
         // With its pipes closed nothing of it is left, and the number of its group may be another's.
         if (!over) await stop(pid);
       });
