@@ -250,10 +250,12 @@ test.skipIf(!onPosix)(
       if (run(['--version']).status !== 0)
         ctx.skip(`the user ${id} may not read ${workspaceRoot} or ${process.execPath}`);
       const calls = everyCommand({ remote: hub, second: join(own, 'two.git'), bundle: join(own, 'x.bundle') });
-      for (const line of calls.filter(([name]) => name !== 'remote' && name !== 'reclaim')) {
+      for (const line of calls.filter(([name]) => !['remote', 'reclaim', 'setup'].includes(name ?? ''))) {
         const { status, stdout, stderr } = run(line);
         expect(status, `git-mesh ${line.join(' ')}\n${stdout}\n${stderr}`).toBe(0);
       }
+      // What is to be written there is refused, with --dry-run too.
+      expect(run(['setup', 'cursor', '--dry-run'])).toMatchObject({ status: 4, stdout: '' });
       const refused = run(['init', '--machine', 'other'], { GIT_MESH_DIR: '' });
       expect(refused.status).toBe(5);
       expect(refused.stderr).toMatch(/--dir/);
