@@ -54,8 +54,10 @@ export const commandGroups: readonly { heading: string; register: readonly Regis
       registerReclaim,
     ],
   },
-  { heading: 'Keys and members:', register: [registerRotateKey, registerLeave] },
-  { heading: 'Who belongs to it:', register: [registerKeys, registerAdmit, registerRevoke] },
+  {
+    heading: 'Keys and members:',
+    register: [registerKeys, registerAdmit, registerRevoke, registerRotateKey, registerLeave],
+  },
   { heading: 'Carried by hand:', register: [registerExport, registerImport] },
   { heading: 'Presence:', register: [registerCheckin, registerCheckout, registerAgents] },
   {
