@@ -54,8 +54,16 @@ export const commandGroups: readonly { heading: string; commands: Readonly<Recor
       reclaim: registerReclaim,
     },
   },
-  { heading: 'Keys and members:', commands: { 'rotate-key': registerRotateKey, leave: registerLeave } },
-  { heading: 'Who belongs to it:', commands: { keys: registerKeys, admit: registerAdmit, revoke: registerRevoke } },
+  {
+    heading: 'Keys and members:',
+    commands: {
+      keys: registerKeys,
+      admit: registerAdmit,
+      revoke: registerRevoke,
+      'rotate-key': registerRotateKey,
+      leave: registerLeave,
+    },
+  },
   { heading: 'Carried by hand:', commands: { export: registerExport, import: registerImport } },
   { heading: 'Presence:', commands: { checkin: registerCheckin, checkout: registerCheckout, agents: registerAgents } },
   {

@@ -125,6 +125,7 @@ export class Invocation {
       nowMs: this.runtime.now(),
       columns: terminalColumns(this.runtime),
       visible: (text, maxLength = 200) => visibleText(text, { maxLength }),
+      own: (text) => visibleText(text),
     };
   }
 

@@ -11,6 +11,10 @@ const globalOptions = (): Option[] => [
   new Option('--quiet', 'print only results and errors').conflicts('verbose'),
   new Option('--verbose', 'say on stderr what is being done'),
 ];
+const exitCodesText =
+  'Exit codes: 0 done; 1 unexpected, and problems that doctor found; 2 wrong usage or input; 3 not found; 4 conflict or not ' +
+  'allowed; 5 store or remote out of reach; 6 done, but the result could not be printed; 10 no mesh here; 20 a freeze is in ' +
+  'force (guard).';
 const globalOptionsHeading = 'Global options:';
 
 /** Every command takes the global options too, so that they may stand before or after its name. */
@@ -49,7 +53,10 @@ function namedFirst([first = '']: readonly string[]): (name: string) => boolean 
 export function createProgram(runtime: Runtime, { argv, begin, report, writeOut }: ProgramOptions): Command {
   const program = new Command('git-mesh');
   program
-    .description('Let coding agents on different machines find each other and pass messages through a git repository.')
+    .description(
+      'Let coding agents on different machines find each other and pass messages through a git repository. A machine is ' +
+        'one store with a handle of its own (studio); agents check in on it by a name (builder).',
+    )
     .usage('[options] <command> [arguments]')
     .version(runtime.version, '--version', 'print the version')
     .enablePositionalOptions()
@@ -84,11 +91,13 @@ export function createProgram(runtime: Runtime, { argv, begin, report, writeOut 
     );
   }
   program.commandsGroup('More:').helpCommand('help [command]', 'show how to use a command');
+  program.addHelpText('after', wrapped(`\n${exitCodesText}`));
   program.addHelpText(
     'after',
     examples(
       ['git-mesh init --remote /srv/git/team.git', 'make a mesh in an empty repository'],
       ['git-mesh join /srv/git/team.git', 'join it from another machine'],
+      ['git-mesh setup claude-code', 'let the agents of a client use it; help setup lists the clients'],
       ['git-mesh help send', 'how to use one command, with examples'],
     ),
   );

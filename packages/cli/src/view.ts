@@ -17,6 +17,8 @@ export interface ViewContext {
   columns: number | undefined;
   /** One safe line of at most `maxLength` characters from text that anyone may have written. */
   visible: (text: string, maxLength?: number) => string;
+  /** The same for a text of ours, whose pieces of others are bounded: never cut, since it may name a command to be run. */
+  own: (text: string) => string;
 }
 
 export type Render<T> = (result: T, context: ViewContext) => View;

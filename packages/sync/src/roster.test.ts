@@ -93,6 +93,52 @@ test('one that waits reads the members, is told so, and its own word counts for 
   expect([await studio.accepted('desk'), await laptop.accepted('desk')]).toEqual([null, null]);
 });
 
+test('what is asked of one machine at once about members is done in its order', async () => {
+  await settle(mesh.peers);
+  const call = { confirm: true };
+  const [first, second, third] = await Promise.all([
+    studio.api.admit({ machine: 'laptop', ...call }, studio.call()),
+    studio.api.revoke({ machine: 'laptop', ...call }, studio.call()),
+    studio.api.admit({ machine: 'desk', ...call }, studio.call()),
+  ]);
+  expect([first.already, second.machine, third.already]).toEqual([false, 'laptop', false]);
+  expect(await machines(studio)).toEqual(['desk signed', 'studio signed']);
+  // One that fails keeps nobody behind it from its turn.
+  const [wrong, right] = await Promise.allSettled([
+    studio.api.revoke({ machine: 'nobody', ...call }, studio.call()),
+    studio.api.revoke({ machine: 'desk', ...call }, studio.call()),
+  ]);
+  expect([wrong.status, right.status]).toEqual(['rejected', 'fulfilled']);
+});
+
+test('a machine that another process admits meanwhile is revoked without a detour', async () => {
+  await settle(mesh.peers);
+  const other = await Peer.open(mesh.git, studio.store.dir);
+  const [admitted, revoked] = await Promise.allSettled([
+    other.api.admit({ machine: 'laptop', confirm: true }, other.call()),
+    studio.api.revoke({ machine: 'laptop', confirm: true }, studio.call()),
+  ]);
+  expect(admitted.status).toBe('fulfilled');
+  // It was first, or it found it admitted: never anything between.
+  if (revoked.status === 'rejected') expect(String(revoked.reason)).toContain('so there is nothing to revoke');
+});
+
+test('a revoked member is told that a new key changes nothing, and goes on with it once it is taken back', async () => {
+  await settle(mesh.peers);
+  await admit(studio, 'laptop');
+  await settle(mesh.peers);
+  await revoke(studio, 'laptop');
+  await settle(mesh.peers);
+  const { warning } = await laptop.api.rotateKey({ confirm: true }, laptop.call());
+  expect(warning).toMatch(
+    /^this machine was revoked by studio: .*\. A new key changes nothing about that: ask whoever/,
+  );
+  await settle(mesh.peers);
+  await admit(studio, 'laptop');
+  await settle(mesh.peers);
+  expect(await studio.accepted('laptop')).toBe(laptop.tip());
+});
+
 test('an admission shows the fingerprint first, and is of that key alone', async () => {
   await settle([studio]);
   const tip = studio.tip();

@@ -265,3 +265,18 @@ test('a machine joins with a key that its user has, and says where others can re
   expect(keysOf(await machineOf(desk)).length).toBe(2);
   expect(await pinOf(laptop, 'desk')).toBe(desk.store.signer.publicKey);
 });
+
+test('a machine that was revoked is told that a new key changes nothing, and goes on with it once it is taken back', async () => {
+  await studio.api.revoke({ machine: 'laptop', confirm: true }, studio.call());
+  await settle(mesh.peers);
+  const told = expect.stringMatching(
+    /^studio revoked this machine: .*\. A new key changes nothing about that: ask whoever runs studio/,
+  ) as string;
+  expect((await laptop.api.rotateKey({}, laptop.call())).warning).toEqual(told);
+  expect((await laptop.api.rotateKey({ confirm: true }, laptop.call())).warning).toEqual(told);
+  await settle(mesh.peers);
+  await studio.api.admit({ machine: 'laptop', confirm: true }, studio.call());
+  await settle(mesh.peers);
+  expect(await studio.accepted('laptop')).toBe(laptop.tip());
+  expect((await laptop.api.rotateKey({}, laptop.call())).warning).toBeUndefined();
+});

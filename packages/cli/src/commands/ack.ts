@@ -30,7 +30,7 @@ export function registerAck(program: Command, cli: Cli): void {
         'agreed and not done.',
     )
     .argument('<agent>', "the agent's name")
-    .argument('[id...]', 'the numbers or ULIDs of messages')
+    .argument('[id...]', 'the messages, by their numbers here or their ULIDs; none with --all')
     .option('--all', 'everything in the inbox')
     .option('--dry-run', 'show what would be acknowledged and change nothing')
     .addHelpText(

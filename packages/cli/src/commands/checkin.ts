@@ -26,12 +26,16 @@ export function registerCheckin(program: Command, cli: Cli): void {
       'Announce an agent on this machine: others see it and can write to it, and its inbox begins. A repeat before it ' +
         'expires extends the same session, and options left out keep their value.',
     )
-    .argument('<agent>', "the agent's name")
+    .argument('<agent>', "a name for it: letters, digits, '.', '_' and '-'")
     .option('--role <role>', 'what it is here for, as in builder, reviewer, release')
     .option('--repo <repo>', 'the repository it works on')
     .option('--cap <cap>', 'something it can do; may be given several times', collected)
     .option('--status <text>', 'what it is doing now')
-    .option('--ttl <seconds>', 'how long it may be silent before it counts as gone (60 to 86400)', wholeNumber)
+    .option(
+      '--ttl <seconds>',
+      'how long it may be silent before it counts as gone (60 to 86400; default: 3600, for the roles ping and verification 900)',
+      wholeNumber,
+    )
     .option('--herdr-pane <pane>', 'the Herdr pane to wake when a message arrives')
     .option('--dry-run', 'show what would be announced and change nothing')
     .addHelpText(

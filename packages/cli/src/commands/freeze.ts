@@ -21,13 +21,13 @@ export function registerFreeze(program: Command, cli: Cli): void {
     .summary('hold merges')
     .description(
       'Ask the machines of the mesh to hold merges: sends a freeze, which stays in force until git-mesh unfreeze or its ' +
-        'end (a day). git-mesh guard makes a hook or a CI job heed it.',
+        'end. git-mesh guard makes a hook or a CI job heed it.',
     )
     .option('--repo <repo>', 'only for this repository (default: for all)')
     .option('--reason <text>', 'why, for whoever is held up')
     .option('--to <handle>', 'only for this machine, or * for all', '*')
     .option('--from <agent>', 'the agent that asks for it')
-    .option('--ttl <seconds>', 'how long it holds at most (60 to 2592000)', wholeNumber)
+    .option('--ttl <seconds>', 'how long it holds at most (60 to 2592000; default: 86400, a day)', wholeNumber)
     .option('--allow-secret', 'send it though something in it looks like a credential')
     .addHelpText(
       'after',

@@ -16,7 +16,7 @@ export function registerHook(program: Command, cli: Cli): void {
     .description(
       'Called by a coding client at a turn’s start or end (git-mesh setup arranges that): mentions messages that are new ' +
         'for the agents on this machine, in the client’s own format, each once a session. Prints nothing where nothing is ' +
-        'new, uses no network, and ends with 0 whatever goes wrong, so that no client is held up.',
+        'new, uses no network, and ends with 0 whatever goes wrong (with 1 only where it is called wrongly), so that no client is held up.',
     )
     .argument('<client>', hookClients.join(', '))
     .argument('<event>', 'the client’s name of the event, as in Stop')

@@ -21,9 +21,13 @@ export function registerInbox(program: Command, cli: Cli): void {
         'and tells the sender nothing: that is what ack is for.',
     )
     .argument('<agent>', "the agent's name")
-    .option('--limit <n>', 'at most this many (1 to 100)', wholeNumber)
+    .option('--limit <n>', 'at most this many (1 to 100; default: 50)', wholeNumber)
     .option('--after <n>', 'only those after this message (its number here or its ULID)')
-    .option('--wait <seconds>', 'wait for the first message (0 to 45); exits 0 when none came', wholeNumber)
+    .option(
+      '--wait <seconds>',
+      'wait so long for the first message (0 to 45; default: 0); exits 0 when none came',
+      wholeNumber,
+    )
     .addHelpText(
       'after',
       examples(

@@ -29,7 +29,12 @@ export function registerInit(program: Command, cli: Cli): void {
     .option('--machine <handle>', "this machine's name in the mesh (default: the host's name)")
     .option('--label <text>', 'a longer description of this machine')
     .option('--key <file>', 'an Ed25519 private key to sign with, which is copied (default: a new one)')
-    .addOption(new Option('--policy <policy>', 'who counts as a member').choices(['open', 'roster']))
+    .addOption(
+      new Option(
+        '--policy <policy>',
+        'who counts: whoever can push there (open, the default), or whom a member admits (roster)',
+      ).choices(['open', 'roster']),
+    )
     .option('--ref-prefix <prefix>', 'where the branches live (default: refs/heads/mesh/)')
     .option('--allow-public', 'the repository may be one that everyone can read')
     .addHelpText(

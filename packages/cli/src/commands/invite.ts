@@ -12,7 +12,7 @@ interface InviteFlags {
 export function registerInvite(program: Command, cli: Cli): void {
   program
     .command('invite')
-    .summary('let one machine join without asking again')
+    .summary('print a code by which one machine can join')
     .description(
       'Print a code with which one machine can join within 15 minutes. It carries where the repository is, this ' +
         'machine’s fingerprint and a secret. This machine admits the first that joins with it, the next time it ' +

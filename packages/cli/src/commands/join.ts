@@ -20,12 +20,13 @@ export function registerJoin(program: Command, cli: Cli): void {
     .summary('join a mesh from this machine')
     .description(
       'Join the mesh in a shared repository or a bundle, or by an invitation. This machine gets a store, a key and a branch of its own. ' +
-        'Run again after it was interrupted, it finishes what is left.',
+        'Run again after it was interrupted, it finishes what is left. Where the policy of the mesh is roster, nobody ' +
+        'reads this machine until a member admits it, as an invitation does by itself.',
     )
     .argument(
       '<url>',
       'the shared repository: the path of a bare one, host:path, or an ssh:// or https:// URL; or a bundle of the mesh, ' +
-        'or the code that git-mesh invite printed',
+        'or the code, or the whole line, that git-mesh invite printed',
     )
     // The line that git-mesh invite printed, pasted behind `join` as it is, is several.
     .allowExcessArguments()

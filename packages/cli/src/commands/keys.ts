@@ -7,7 +7,10 @@ export function registerKeys(program: Command, cli: Cli): void {
   program
     .command('keys')
     .summary('who has which key, and who says so')
-    .description('List the machines’ keys by their fingerprints, with what each machine counts by.')
+    .description(
+      'List the machines’ keys by their fingerprints, with why each machine counts or does not: ' +
+        'the founder, admitted (and by whom), first seen here, waiting to be admitted, revoked.',
+    )
     .option('--allowed-signers', "print the file with which git checks the mesh's signatures")
     .addHelpText(
       'after',

@@ -28,7 +28,7 @@ export function registerLog(program: Command, cli: Cli): void {
     .summary('what happened, newest first')
     .description('The audit log of the whole mesh as this machine knows it, one line an event.')
     .option('--agent <agent>', 'only what this agent did')
-    .option('--machine <handle>', 'only what happened on this machine')
+    .option('--machine <handle>', 'only what the machine of this handle did')
     .option('--repo <repo>', 'only what concerns this repository')
     .option('--type <type>', 'only messages of this type')
     .option('--since <time>', 'only from this time on: an age (15m, 2h, 3d), a date or a time')
@@ -36,7 +36,7 @@ export function registerLog(program: Command, cli: Cli): void {
     .option('--grep <text>', 'only events whose line has this text')
     .option('--message <id>', 'only what concerns this message (its number here or its ULID)')
     .option('--unacked', 'only messages that nobody they were for acknowledged')
-    .option('--limit <n>', 'at most this many', wholeNumber)
+    .option('--limit <n>', 'at most this many (default: all)', wholeNumber)
     .option('--html <file>', 'write a page with a timeline instead, which opens without a network')
     .addHelpText(
       'after',

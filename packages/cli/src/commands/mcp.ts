@@ -13,7 +13,7 @@ export function registerMcp(program: Command, cli: Cli): void {
     .summary('run the MCP server for an agent, over stdio or HTTP')
     .description(
       'Serve the mesh to an agent over stdin and stdout (Model Context Protocol). Ends when stdin closes. Agents start ' +
-        'it themselves; a person only adds it to their configuration. With --http it serves any number of clients until ' +
+        'it themselves; a person only adds it to their configuration, as git-mesh setup does. With --http it serves any number of clients until ' +
         'it is told to end, and prints the address and a token for them on stderr.',
     )
     .addHelpText(

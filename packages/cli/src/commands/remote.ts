@@ -63,6 +63,7 @@ async function remove(call: Invocation, name: string): Promise<number> {
 export function registerRemote(program: Command, cli: Cli): void {
   program
     .command('remote')
+    .usage('[options] [list | add <name> <url> | remove <name>]')
     .summary('list, add or remove the repositories the mesh goes through')
     .description(
       'A mesh can go through several repositories at once: each gets this machine’s branch, and what others wrote is ' +

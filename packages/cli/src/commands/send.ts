@@ -31,10 +31,10 @@ export function registerSend(program: Command, cli: Cli): void {
     .option('--from <agent>', 'the agent that sends')
     .addOption(new Option('--payload <json>', 'the payload, a JSON object').conflicts(['payloadFile', 'message']))
     .addOption(new Option('--payload-file <file>', 'the payload from a file, - for stdin').conflicts('message'))
-    .option('--message <text>', 'the payload {"message": <text>}')
+    .option('--message <text>', 'the payload {"message": <text>}; of the three ways at most one')
     .option('--reply-to <id>', 'the message this answers: its number here or its ULID')
-    .option('--ttl <seconds>', 'how long it lives (60 to 2592000)', wholeNumber)
-    .option('--key <key>', 'sends nothing where a message with this key was sent already')
+    .option('--ttl <seconds>', 'how long it lives (60 to 2592000; default: a week, a freeze a day)', wholeNumber)
+    .option('--key <key>', 'a name for the message: sends nothing where this agent sent one under it that still lives')
     .option('--allow-secret', 'send it though something in it looks like a credential')
     .addHelpText(
       'after',

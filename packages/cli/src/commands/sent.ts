@@ -19,7 +19,7 @@ export function registerSent(program: Command, cli: Cli): void {
         'machine has it), acked (by whom and when) or expired.',
     )
     .option('--as <agent>', 'only what this agent sent')
-    .option('--limit <n>', 'at most this many (1 to 100)', wholeNumber)
+    .option('--limit <n>', 'at most this many (1 to 100; default: 20)', wholeNumber)
     .addHelpText(
       'after',
       examples(['git-mesh sent', 'the last 20'], ['git-mesh sent --as release --limit 5', 'the last 5 of release']),

@@ -32,7 +32,7 @@ export function registerUnfreeze(program: Command, cli: Cli): void {
         'each that is in force here. Exits 3 where there is none.',
     )
     .option('--repo <repo>', 'the repository that the freeze names')
-    .option('--reason <text>', 'what there is to say to it')
+    .option('--reason <text>', 'why, for whoever was held up')
     .option('--to <handle>', 'only on this machine, or * for all', '*')
     .option('--from <agent>', 'the agent that ends it')
     .option('--allow-secret', 'send it though something in it looks like a credential')

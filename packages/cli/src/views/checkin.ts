@@ -6,7 +6,7 @@ import { freezeLines } from './freezes.js';
 import { syncWarnings } from './sync-warnings.js';
 
 export const checkinView: Render<CheckinResult> = (result, context) => {
-  const { style, nowMs, visible } = context;
+  const { style, nowMs, visible, own } = context;
   const record = result.preview ? result.record : result;
   const facts = [
     record.role === null ? null : `role ${visible(record.role, 60)}`,
@@ -18,7 +18,7 @@ export const checkinView: Render<CheckinResult> = (result, context) => {
   const until = `expires ${relativeTime(record.expires_at, nowMs)}`;
   const described = [until, ...facts].join(' · ');
   if (result.preview) {
-    return { text: `Would check in ${who}: ${described}\n${visible(cliWords(result.next), 300)}`, kind: 'answer' };
+    return { text: `Would check in ${who}: ${described}\n${own(cliWords(result.next))}`, kind: 'answer' };
   }
 
   const lines = [

@@ -10,9 +10,7 @@ export const doctorView: Render<DoctorResult> = (result, context) => {
   // Problems that are none of this machine's making may be listed while all is well here.
   const note: string[] = result.history === undefined ? [] : [`No problem: ${missingHistory(result.history)}.`];
   for (const { message, fix } of result.notices ?? []) {
-    note.push(
-      `No problem: ${context.visible(message, 500)}${fix === undefined ? '' : ` (${context.visible(fix, 300)})`}.`,
-    );
+    note.push(`No problem: ${context.own(message)}${fix === undefined ? '' : ` (${context.own(fix)})`}.`);
   }
   return { text: [heading, ...problemLines(result.problems, context), ...note].join('\n'), kind: 'answer' };
 };

@@ -2,11 +2,11 @@ import type { InviteResult } from '@git-mesh/core';
 import { cliWords } from '../cli-words.js';
 import type { Render } from '../view.js';
 
-export const inviteView: Render<InviteResult> = (result, { style, visible, nowMs }) => {
+export const inviteView: Render<InviteResult> = (result, { style, visible, nowMs, own }) => {
   const { code, expires_at: expires, machine, key } = result;
   const mesh = style.bold(visible(result.mesh.name, 100));
   if (code === null || expires === null) {
-    const next = result.next === undefined ? '' : `\n${visible(cliWords(result.next), 500)}`;
+    const next = result.next === undefined ? '' : `\n${own(cliWords(result.next))}`;
     return { text: `Would make an invitation to the mesh ${mesh} from ${machine}.${next}`, kind: 'answer' };
   }
   const minutes = Math.max(0, Math.round((Date.parse(expires) - nowMs) / 60_000));

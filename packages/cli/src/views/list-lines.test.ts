@@ -4,7 +4,7 @@ import { listLines } from './list-lines.js';
 
 const entries = ['ci (seen 3 min ago)', 'laptop (木)', 'studio'].map((text) => ({ text, painted: text }));
 const lines = (columns: number | undefined): string[] =>
-  listLines('Machines: ', entries, { style: plainStyle, columns, nowMs: 0, visible: (text) => text });
+  listLines('Machines: ', entries, { style: plainStyle, columns, nowMs: 0, visible: (text) => text, own: String });
 
 it('a list goes on in an indented line, and no entry is broken', () => {
   expect(lines(undefined)).toEqual(['Machines: ci (seen 3 min ago), laptop (木), studio']);

@@ -12,6 +12,7 @@ const context = (columns?: number): ViewContext => ({
   nowMs: stubNow,
   columns,
   visible: (text, maxLength = 200) => visibleText(text, { maxLength }),
+  own: (text) => visibleText(text),
 });
 const event = (agent: string | null, subject: string, more: object = {}): EventLine =>
   // All that a line shows.

@@ -4,18 +4,18 @@ import type { Render } from '../view.js';
 
 /** For `init` and `join`, which differ in one word. */
 export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult> {
-  return (result, { style, visible }) => {
+  return (result, { style, visible, own }) => {
     const { warning, writable } = result;
     const readsOnly = !writable && warning !== undefined;
     const name = style.bold(visible(result.mesh.name, 100));
     const lines = [
       `${verb === 'made' ? 'Made' : 'Joined'} the mesh ${name} as ${style.bold(result.machine)}${readsOnly ? ', reading only' : ''}.`,
       `  store   ${result.store}`,
-      ...result.remotes.map((remote) => `  remote  ${visible(remote.url, 500)}`),
+      ...result.remotes.map((remote) => `  remote  ${own(remote.url)}`),
     ];
     const [remote] = result.remotes;
     if (verb === 'made' && remote !== undefined) {
-      lines.push(`On another machine: git-mesh join ${shellWord(visible(remote.url, 500))}`);
+      lines.push(`On another machine: git-mesh join ${shellWord(own(remote.url))}`);
     }
     if (result.invited !== undefined) lines.push(`  invited ${admissionOf(result.invited)}`);
     // Nobody would see the agent.
@@ -24,7 +24,7 @@ export function membershipView(verb: 'made' | 'joined'): Render<MembershipResult
       remote === undefined
         ? 'this machine has no remote: the others see it once they import what git-mesh export writes here'
         : 'the remote cannot be written from here: others will not see this machine';
-    const warnings = warning !== undefined ? [visible(warning, 2000)] : writable ? [] : [why];
+    const warnings = warning !== undefined ? [own(warning)] : writable ? [] : [why];
     return { text: lines.join('\n'), kind: 'confirmation', warnings };
   };
 }

@@ -10,28 +10,28 @@ export const remotesView: Render<RemotesResult> = ({ remotes }, context) => ({
   kind: 'answer',
 });
 
-export const remoteAddedView: Render<RemoteAddedResult> = (result, { style, visible }) => {
+export const remoteAddedView: Render<RemoteAddedResult> = (result, { style, own }) => {
   const had = {
     mesh: 'it has this mesh already',
     empty: 'it was empty',
     repository: 'its other branches are left alone',
   };
   const added = result.remotes.find(({ name }) => name === result.name);
-  const why = added?.error === null || added === undefined ? '' : `: ${visible(added.error.message, 500)}`;
+  const why = added?.error === null || added === undefined ? '' : `: ${own(added.error.message)}`;
   return {
-    text: `Added the remote ${style.bold(result.name)} ${visible(result.url, 500)} (${had[result.found]}).`,
+    text: `Added the remote ${style.bold(result.name)} ${own(result.url)} (${had[result.found]}).`,
     kind: 'confirmation',
     warnings: [
       ...(result.writable
         ? []
         : [`nothing of this machine is there yet${why}. It is tried again; see git-mesh remote list`]),
-      ...result.problems.map(({ message }) => visible(message, 2_000)),
+      ...result.problems.map(({ message }) => own(message)),
     ],
   };
 };
 
-export const remoteRemovedView: Render<RemoteRemovedResult> = (result, { style, visible }) => ({
-  text: `Removed the remote ${style.bold(result.name)} ${visible(result.url, 500)}. The repository itself stays as it is.`,
+export const remoteRemovedView: Render<RemoteRemovedResult> = (result, { style, own }) => ({
+  text: `Removed the remote ${style.bold(result.name)} ${own(result.url)}. The repository itself stays as it is.`,
   kind: 'confirmation',
   warnings:
     result.remotes.length === 0 ? ['this mesh has no remote now: nothing comes in or goes out until one is added'] : [],

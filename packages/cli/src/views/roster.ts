@@ -3,8 +3,8 @@ import { cliWords } from '../cli-words.js';
 import { renderTable, type Cell, type Column } from '../table.js';
 import type { Render, ViewContext } from '../view.js';
 
-function withNext(text: string, next: string | undefined, { visible }: ViewContext): string {
-  return next === undefined ? text : `${text}\n${visible(cliWords(next), 400)}`;
+function withNext(text: string, next: string | undefined, { own }: ViewContext): string {
+  return next === undefined ? text : `${text}\n${own(cliWords(next))}`;
 }
 
 export const admitView: Render<AdmitResult> = (result, context) => {

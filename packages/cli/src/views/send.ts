@@ -7,7 +7,7 @@ import { syncWarnings } from './sync-warnings.js';
 /** `sync` is the state after the command tried to get the message out. */
 export function sendView(sync: SyncSummary): Render<SendResult> {
   return (result, context) => {
-    const { style, visible } = context;
+    const { style, visible, own } = context;
     const whole = result.to === '*' ? 'every machine' : result.to;
     const to = result.to_agent === null ? whole : `${result.to_agent}@${result.to}`;
     const reaches =
@@ -18,8 +18,8 @@ export function sendView(sync: SyncSummary): Render<SendResult> {
         ? `Sent before under this key: ${what}.`
         : `Sent ${what}.${reaches} ${style.dim(result.id)}`;
     // A refusal was known before the message was stored, and after the command tried to get it out: said once.
-    const own = refusalWarning(sync) === null ? result.warning : withoutRefusal(result.warning ?? '');
-    const warnings = own === undefined || own === '' ? [] : [visible(cliWords(own), 1000)];
+    const said = refusalWarning(sync) === null ? result.warning : withoutRefusal(result.warning ?? '');
+    const warnings = said === undefined || said === '' ? [] : [own(cliWords(said))];
     return { text, kind: 'confirmation', warnings: [...warnings, ...syncWarnings(sync, context)] };
   };
 }

@@ -7,17 +7,17 @@ import { missingHistory } from './history.js';
 import { problemLines } from './problems.js';
 
 /** A remote and how the last exchange with it went. */
-export function remoteLines(remote: RemoteStatus, { style, nowMs, visible }: ViewContext): string[] {
+export function remoteLines(remote: RemoteStatus, { style, nowMs, visible, own }: ViewContext): string[] {
   const paint = { ok: style.green, error: style.red, unknown: style.yellow }[remote.state];
   const seen = remote.last_ok_at === null ? 'never reached' : `reached ${relativeTime(remote.last_ok_at, nowMs)}`;
   const queued = remote.queued === 0 ? '' : `, ${counted(remote.queued, 'commit', 'commits')} to push`;
   const lines = [
-    `remote   ${visible(remote.name, 60)} ${visible(remote.url, 500)}`,
+    `remote   ${visible(remote.name, 60)} ${own(remote.url)}`,
     `         ${paint(remote.state)}, ${seen}${queued}`,
   ];
   if (remote.error !== null) {
     lines.push(
-      `         ${style.red(visible(remote.error.name, 60))}: ${visible(remote.error.message, 500)}`,
+      `         ${style.red(visible(remote.error.name, 60))}: ${own(remote.error.message)}`,
       `         ${style.green('to do:')} ${remoteAdvice(remote.error)}`,
     );
     if (remote.next_try_at !== null) {

@@ -13,7 +13,7 @@ export const syncView: Render<SyncOutcome> = (sync, context) => {
   const besides = (sync.problems ?? []).filter(
     ({ message }) => sync.error === null || !message.includes(sync.error.message),
   );
-  const found = besides.map(({ message }) => context.visible(message, 500));
+  const found = besides.map(({ message }) => context.own(message));
   const warnings = own.length > 0 ? [...own, ...found] : own;
   if (sync.state === 'none')
     return { text: 'This mesh has no remote: there is nothing to exchange.', kind: 'confirmation' };

@@ -33,6 +33,7 @@ const context: ViewContext = {
   nowMs: stubNow,
   columns: undefined,
   visible: (text, maxLength = 200) => visibleText(text, { maxLength }),
+  own: (text) => visibleText(text),
 };
 const at = (secondsAgo: number): string => new Date(stubNow - secondsAgo * 1000).toISOString();
 const hostile = '\u001b[2J\u001b]0;owned\u0007\u202eevil\r\nMachines: forged\u009b1m\u2028x';
@@ -135,6 +136,23 @@ describe('what people read', () => {
     expect(view.text).not.toContain('Next');
     expect(view.warnings).toEqual([expect.stringMatching(/^read only/)]);
     expectHarmless(allText(view));
+  });
+
+  it('cuts no command that is to be run, however long the paths in it are', () => {
+    const path = `/srv/${'a long folder/'.repeat(80)}team.git`;
+    const run = `git --git-dir '${path}' update-ref -d refs/heads/mesh/laptop`;
+    const error = { name: 'push_refused', message: `Remote origin refused it: run ${run}` };
+    const remotes = [{ name: 'origin', url: path, state: 'error', last_ok_at: null, next_try_at: null, queued: 0, error }]; // prettier-ignore
+    const problem = { kind: 'x', message: `first ${run}`, fix: `then ${run}` };
+    const status = { mesh: { id: 'X', name: 'team' }, machine: 'studio', store: '/s', format: 1, policy: 'open', worker: null, remotes, agents: { alive: 0, known: 0 }, journal: { highest: 1, entries: 1 }, problems: [problem] }; // prettier-ignore
+    const narrow = { ...context, columns: 80 };
+    const { text } = statusView(status as never, narrow);
+    expect(text.split('\n').filter((line) => line.endsWith(run))).toHaveLength(3);
+    expect(text).toContain(`remote   origin ${path}\n`);
+    expect(doctorView({ ok: false, problems: [problem] }, narrow).text).toContain(`fix: then ${run}`);
+    const made = { mesh: { id: 'X', name: 'team' }, machine: 'studio', store: '/s', remotes, writable: true };
+    expect(membershipView('made')(made as never, narrow).text).toContain(`git-mesh join '${path}'\n`);
+    expect(syncWarnings({ ...offline, error }, narrow)[0]).toContain(run);
   });
 
   it('counts one thing as one', () => {

@@ -43,6 +43,8 @@ export interface RotateKeyResult {
   /** The new key's; null in a preview, which makes none. */
   key: string | null;
   previous: string;
+  /** Of a machine that was revoked. */
+  warning?: string;
   next?: string;
 }
 

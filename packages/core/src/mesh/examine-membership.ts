@@ -26,6 +26,16 @@ export async function examineMembership(ctx: MeshContext): Promise<Problem[]> {
   ];
 }
 
+/** Who believes this machine no further, as far as it is known here. */
+export async function ownRevocations(ctx: MeshContext): Promise<Problem[]> {
+  const own = await ownProblems(ctx);
+  const elsewhere = await revokedElsewhere(ctx);
+  return [
+    ...own.filter(({ kind }) => kind === 'revoked'),
+    ...elsewhere.filter(({ machine }) => machine === ctx.branches.own),
+  ];
+}
+
 async function ownProblems(ctx: MeshContext): Promise<Problem[]> {
   const machine = ctx.branches.own;
   const { standing, by } = await ownStanding(ctx);

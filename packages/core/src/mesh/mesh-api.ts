@@ -10,6 +10,7 @@ import { doctor } from './doctor.js';
 import { inbox } from './inbox.js';
 import { maintain } from './maintain.js';
 import { audit, log } from './log.js';
+import { InTurn } from './in-turn.js';
 import { mention } from './mention.js';
 import { leave } from './leave.js';
 import { rotateKey } from './rotate-key.js';
@@ -34,6 +35,7 @@ export function meshApi(
   lookThere: () => Promise<Problem[]>,
 ): MeshApi {
   const sends = new SendQueue(ctx);
+  const memberships = new InTurn();
   return {
     checkin: (input, call) => checkin(ctx, input, call),
     agents: (input, call) => agents(ctx, input, call, facts),
@@ -45,11 +47,11 @@ export function meshApi(
     unsend: (input) => unsend(ctx, input),
     trace: (input, options) => trace(ctx, input, options),
     mention: (input) => mention(ctx, input),
-    leave: (input, call) => leave(ctx, input, call),
-    rotateKey: (input, call) => rotateKey(ctx, input, call),
-    invite: (input, call) => invite(ctx, input, call),
-    admit: (input, call) => admit(ctx, input, call),
-    revoke: (input, call) => revoke(ctx, input, call),
+    leave: (input, call) => memberships.run(() => leave(ctx, input, call)),
+    rotateKey: (input, call) => memberships.run(() => rotateKey(ctx, input, call)),
+    invite: (input, call) => memberships.run(() => invite(ctx, input, call)),
+    admit: (input, call) => memberships.run(() => admit(ctx, input, call)),
+    revoke: (input, call) => memberships.run(() => revoke(ctx, input, call)),
     keys: () => keys(ctx),
     status: async () => status(ctx, await facts()),
     doctor: () => doctor(ctx, facts, lookThere),

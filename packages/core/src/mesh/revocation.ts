@@ -22,6 +22,16 @@ export async function revoke(ctx: MeshContext, input: unknown, call: CallOptions
   }
   if (confirm) await noteActivity(ctx, call, null);
   await takeInAdmitted(ctx, machine);
+  try {
+    return await carryOut(ctx, machine, confirm);
+  } catch (error) {
+    // Admitted by another process since the look before.
+    if (!(error instanceof MeshError) || !(await takeInAdmitted(ctx, machine))) throw error;
+    return carryOut(ctx, machine, confirm);
+  }
+}
+
+async function carryOut(ctx: MeshContext, machine: Handle, confirm: boolean): Promise<RevokeResult> {
   if (!confirm) {
     const found = await toRevoke(ctx, machine);
     const next = 'Nothing has changed. Call agent_mesh_revoke again with confirm: true to believe it no further.';
@@ -41,9 +51,11 @@ export async function revoke(ctx: MeshContext, input: unknown, call: CallOptions
 }
 
 /** Of a machine that was admitted elsewhere or a moment ago, the branch may be on this disk and not taken in yet. */
-async function takeInAdmitted(ctx: MeshContext, machine: Handle): Promise<void> {
+async function takeInAdmitted(ctx: MeshContext, machine: Handle): Promise<boolean> {
   const isAdmitted = (await ctx.branches.roster()).ruling.admitted.has(machine);
-  if (isAdmitted && (await ctx.branches.accepted(machine)) === null) await ctx.syncer.takeIn();
+  if (!isAdmitted || (await ctx.branches.accepted(machine)) !== null) return false;
+  await ctx.syncer.takeIn();
+  return true;
 }
 
 interface ToRevoke {

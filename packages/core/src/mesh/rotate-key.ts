@@ -11,6 +11,7 @@ import { keyFingerprint } from '../store/public-key.js';
 import { noteActivity } from './activity.js';
 import type { Branch } from './branches.js';
 import type { MeshContext } from './context.js';
+import { ownRevocations } from './examine-membership.js';
 import { refuseLeft } from './left.js';
 import { isDiskTrouble } from './disk-trouble.js';
 import { commitChange, eventOf, locked } from './write.js';
@@ -27,9 +28,10 @@ export async function rotateKey(ctx: MeshContext, input: unknown, call: CallOpti
     refuseLeft(branch);
     const previous = keyFingerprint(rotatable(branch).key);
     const next = 'Nothing has changed. Call agent_mesh_rotate_key again with confirm: true to make a new key.';
-    return { preview: true, machine, key: null, previous, next };
+    return { preview: true, machine, key: null, previous, ...(await revokedWarning(ctx)), next };
   }
   await noteActivity(ctx, call, null);
+  const warning = await revokedWarning(ctx);
   return locked(ctx, async (state) => {
     const { config, key, random, signer } = ctx.store;
     const record = rotatable(state.branch);
@@ -48,8 +50,18 @@ export async function rotateKey(ctx: MeshContext, input: unknown, call: CallOpti
     } finally {
       await settleLater(ctx);
     }
-    return { preview: false, machine, key: keyFingerprint(to), previous: keyFingerprint(from) };
+    return { preview: false, machine, key: keyFingerprint(to), previous: keyFingerprint(from), ...warning };
   });
+}
+
+/** It is no harm: whoever takes the machine back finds the new key signed in by the old one. */
+async function revokedWarning(ctx: MeshContext): Promise<{ warning?: string }> {
+  const said = await ownRevocations(ctx);
+  if (said.length === 0) return {};
+  const warning = said
+    .map(({ message, fix }) => `${message}. A new key changes nothing about that: ${fix ?? ''}`)
+    .join('; ');
+  return { warning };
 }
 
 /** Takes the key that the branch states now. What the disk keeps from being done here, the next one to write does. */

@@ -55,7 +55,9 @@ export function syncLine(sync: SyncSummary, context: TextContext): string {
   const last = sync.last_ok_at === null ? 'never yet' : ageText(sync.last_ok_at, context.nowMs);
   const queued = sync.queued === 0 ? '' : `; ${counted(sync.queued, 'commit')} waiting to go out`;
   const problem =
-    sync.error === null ? '' : `; ${context.visible(sync.error.name, 60)}: ${quoted(sync.error.message, context, 300)}`;
+    sync.error === null
+      ? ''
+      : `; ${context.visible(sync.error.name, 60)}: ${quoted(sync.error.message, context, 2000)}`;
   const warning = sync.state === 'ok' ? '' : ' – what other machines did since then is not seen here';
   return `Sync: ${sync.state}, last exchange ${last}${queued}${problem}${warning}`;
 }

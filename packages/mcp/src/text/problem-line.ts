@@ -7,5 +7,5 @@ export function problemLine(problem: Problem, context: TextContext): string {
   const machine = problem.machine === undefined ? '' : ` on ${quoted(problem.machine, context, 60)}`;
   const path = problem.path === undefined ? '' : ` in ${quoted(problem.path, context, 200)}`;
   const fix = problem.fix === undefined ? '' : ` Remedy: ${ownText(problem.fix, context)}`;
-  return `- ${problem.kind}${machine}${path}: ${quoted(problem.message, context, 300)}${fix}`;
+  return `- ${problem.kind}${machine}${path}: ${quoted(problem.message, context, 2000)}${fix}`;
 }

@@ -23,11 +23,11 @@ function remoteLines(remote: RemoteStatus, context: TextContext): string[] {
   const last = remote.last_ok_at === null ? 'never reached' : `reached ${ageText(remote.last_ok_at, context.nowMs)}`;
   const queued = remote.queued === 0 ? '' : `; ${counted(remote.queued, 'commit')} waiting to go out`;
   const lines = [
-    `- remote ${quoted(remote.name, context, 60)} ${context.visible(remote.url, 500)}: ${remote.state}, ${last}${queued}`,
+    `- remote ${quoted(remote.name, context, 60)} ${context.visible(remote.url, 2000)}: ${remote.state}, ${last}${queued}`,
   ];
   if (remote.error !== null) {
     const next = nextTry(remote.next_try_at, context.nowMs);
-    lines.push(`  ${context.visible(remote.error.name, 60)}: ${quoted(remote.error.message, context, 300)}${next}`);
+    lines.push(`  ${context.visible(remote.error.name, 60)}: ${quoted(remote.error.message, context, 2000)}${next}`);
   }
   return lines;
 }
