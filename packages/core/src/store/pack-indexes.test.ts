@@ -6,7 +6,10 @@ import type { Oid } from '../domain/ids.js';
 import { fsck, git } from '../testing/git.js';
 import { storeForEach } from '../testing/store-for-each.js';
 import type { Fs } from './fs.js';
+import { IndexPages } from './index-pages.js';
+import type { IndexFile, PagePlace } from './index-pages.js';
 import { nodeFs } from './node-fs.js';
+import { PackIndex } from './pack-index.js';
 import { indexHeadBytes } from './pack-index-format.js';
 import { encodeIndex } from './pack-index-write.js';
 import { PackIndexes } from './pack-indexes.js';
@@ -182,6 +185,21 @@ it('an index that is written without being read is one of its file', async () =>
   put('pack-b', indexOf(100, 5_000));
   expect(await packs.find(idOf(105))).toEqual({ pack: 'pack-b', offset: offsetOf(105) });
   expect(disk.bytes).toBeGreaterThan(0);
+});
+
+it('keeps of an index that was written nothing but its tables, and nothing once it is gone', async () => {
+  const kept: { file: IndexFile; place: PagePlace; page: Uint8Array }[] = [];
+  class Watched extends IndexPages {
+    override keep(file: IndexFile, place: PagePlace, page: Uint8Array): void {
+      kept.push({ file, place, page });
+      super.keep(file, place, page);
+    }
+  }
+  const pages = new Watched(nodeFs);
+  const index = PackIndex.written(pages, 'pack-a', { path: pathOf('pack-a'), bytes: indexOf(0, 100) });
+  expect(kept.map(({ page }) => page.buffer.byteLength)).toEqual([100 * 20, 100 * 4]);
+  index?.drop();
+  for (const { file, place } of kept) expect(pages.kept(file, place)).toBeUndefined();
 });
 
 it('reads offsets of 64 bits, and takes one that its table has not for damage', async () => {
