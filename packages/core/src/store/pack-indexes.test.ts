@@ -187,7 +187,7 @@ it('an index that is written without being read is one of its file', async () =>
   expect(disk.bytes).toBeGreaterThan(0);
 });
 
-it('keeps of an index that was written nothing but its tables, and nothing once it is gone', async () => {
+it('keeps of an index that was written nothing but its tables, and nothing once it is gone', () => {
   const kept: { file: IndexFile; place: PagePlace; page: Uint8Array }[] = [];
   class Watched extends IndexPages {
     override keep(file: IndexFile, place: PagePlace, page: Uint8Array): void {
