@@ -52,7 +52,7 @@ export class Branches {
   readonly #store: Store;
   readonly messages: TipMessages;
   /** Messages that were read, by blob. */
-  readonly records: BoundedCache<Oid, MessageRecord> = new BoundedCache<Oid, MessageRecord>(4 * 1024 * 1024);
+  readonly records: BoundedCache<Oid, MessageRecord> = new BoundedCache<Oid, MessageRecord>(2 * 1024 * 1024);
   /** When the first own message in the tip is to leave it, while neither tip nor journal move. */
   readonly nextDue: Memo<EpochMillis> = new Memo<EpochMillis>();
   /** Senders whose receipts are missing, while neither tip nor journal move. */
