@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { Oid } from '../domain/ids.js';
@@ -107,8 +107,9 @@ it('an index that was replaced under its name tells of the new pack, not of both
   put('pack-a', indexOf(0, 5_000));
   const packs = indexes();
   expect(await packs.has(idOf(1))).toBe(true);
-  // As many objects and as many bytes.
+  // As many objects and as many bytes, from another time.
   put('pack-a', indexOf(2_500, 7_500));
+  utimesSync(pathOf('pack-a'), 1_000, 1_000);
   for (let n = 5_000; n < 7_500; n += 50)
     expect(await packs.find(idOf(n))).toEqual({ pack: 'pack-a', offset: offsetOf(n) });
 });
@@ -245,4 +246,12 @@ it('all ids of a store are given while git repacks it and unpacks it', async () 
   }
   for (const oid of oids) expect(found.has(oid)).toBe(true);
   expect(await fsck(store.dir)).not.toContain('missing');
+});
+
+it('all ids of a store are given where an index is damaged', async () => {
+  const [oid] = await store.objects.write([{ type: 'blob', data: Buffer.from('text') }]);
+  writeFileSync(join(store.dir, 'objects', 'pack', `pack-${'0'.repeat(40)}.idx`), '');
+  const found: Oid[] = [];
+  for await (const one of store.objects.ids()) found.push(one);
+  expect(found).toContain(oid);
 });
