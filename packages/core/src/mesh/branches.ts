@@ -46,13 +46,14 @@ export interface Branch {
 export const maxRecordBytes: number = 32 * 1024;
 /** What stands behind them on a branch is not read; doctor names it. */
 export const maxPresenceRecords = 2_000;
+const maxKeptPresence = 20_000;
 
 /** The accepted branches of the store, decoded and kept by commit id. */
 export class Branches {
   readonly #store: Store;
   readonly messages: TipMessages;
   /** Messages that were read, by blob. */
-  readonly records: BoundedCache<Oid, MessageRecord> = new BoundedCache<Oid, MessageRecord>(4 * 1024 * 1024);
+  readonly records: BoundedCache<Oid, MessageRecord> = new BoundedCache<Oid, MessageRecord>(2 * 1024 * 1024);
   readonly firstDue: FirstDue = new FirstDue();
   /** Senders whose receipts are missing, while neither tip nor journal move. */
   readonly unstated: Memo<readonly Received[]> = new Memo<readonly Received[]>();
@@ -64,7 +65,8 @@ export class Branches {
   /** What other machines' tips say of when they read ours, by tip. */
   readonly readings: BoundedCache<Oid, ClockEvidence['read']> = new BoundedCache<Oid, ClockEvidence['read']>(2_000);
   readonly #byTip = new Map<Oid, Branch>();
-  readonly #presence = new Map<Oid, PresenceRecord | null>();
+  /** By machine and agent, so that of each only the newest is kept. */
+  readonly #presence = new BoundedCache<string, { blob: Oid; record: PresenceRecord | null }>(maxKeptPresence);
 
   constructor(store: Store) {
     this.#store = store;
@@ -159,7 +161,7 @@ export class Branches {
     for await (const file of regularFiles(this.#store.objects, branch.tree, 'presence/', maxPresenceRecords)) {
       const place = parsePath(file.path);
       if (place?.kind !== 'presence') continue;
-      const record = await this.#decodePresence(file.oid);
+      const record = await this.#decodePresence(branch, place.agent, file.oid);
       if (record !== null && isAgent(record.agent, place.agent)) records.push(record);
     }
     return records;
@@ -168,7 +170,7 @@ export class Branches {
   /** One agent's presence record, or null where there is none that can be read. */
   async presenceOf(branch: Branch, agent: AgentKey): Promise<PresenceRecord | null> {
     const blob = await this.file(branch, presencePath(agent));
-    const record = blob === null ? null : await this.#decodePresence(blob);
+    const record = blob === null ? null : await this.#decodePresence(branch, agent, blob);
     return isAgent(record?.agent, agent) ? record : null;
   }
 
@@ -258,17 +260,17 @@ export class Branches {
     }
   }
 
-  async #decodePresence(blob: Oid): Promise<PresenceRecord | null> {
-    const known = this.#presence.get(blob);
-    if (known !== undefined) return known;
+  async #decodePresence({ handle }: Branch, agent: AgentKey, blob: Oid): Promise<PresenceRecord | null> {
+    const key = `${handle}/${agent}`;
+    const known = this.#presence.get(key);
+    if (known?.blob === blob) return known.record;
     let record: PresenceRecord | null = null;
     try {
       record = decodePresence(await this.read(blob));
     } catch (error) {
       if (!(error instanceof MeshError)) throw error;
     }
-    this.#presence.set(blob, record);
-    if (this.#presence.size > 20_000) this.#presence.clear();
+    this.#presence.set(key, { blob, record }, 1);
     return record;
   }
 }

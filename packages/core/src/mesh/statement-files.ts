@@ -14,11 +14,17 @@ import { regularFiles } from './tree-files.js';
 
 const maxFiles = 2_000;
 
+/** What a machine's folder states: of each machine only what its newest does is kept. */
+interface Kept<T> {
+  folder: Oid;
+  value: T;
+}
+
 /** What branches state about other machines, kept by the folder that it stands in. What cannot be read is doctor's. */
 export class StatementFiles {
   readonly #objects: Objects;
-  readonly #roster = new BoundedCache<Oid, readonly RosterRecord[]>(20_000);
-  readonly #pinned = new BoundedCache<Oid, ReadonlyMap<Handle, string>>(200_000);
+  readonly #roster = new BoundedCache<string, Kept<readonly RosterRecord[]>>(20_000);
+  readonly #pinned = new BoundedCache<string, Kept<ReadonlyMap<Handle, string>>>(200_000);
 
   constructor(objects: Objects) {
     this.#objects = objects;
@@ -51,7 +57,7 @@ export class StatementFiles {
   }
 
   async #kept<T extends { length: number } | { size: number }>(
-    cache: BoundedCache<Oid, T>,
+    cache: BoundedCache<string, Kept<T>>,
     branch: Branch,
     folder: string,
     read: () => Promise<T>,
@@ -59,10 +65,12 @@ export class StatementFiles {
     const readTree = (oid: Oid): ReturnType<Objects['tree']> => this.#objects.tree(oid);
     const entry = await lookupPath({ root: branch.tree, readTree, path: folder });
     if (entry === null || !isFolder(entry)) return read();
-    const known = cache.get(entry.oid);
-    if (known !== undefined) return known;
+    // Where its machine is revoked both are asked for: the tip, and what of it is believed.
+    const key = branch.revoked === undefined ? branch.handle : `${branch.handle} as believed`;
+    const known = cache.get(key);
+    if (known?.folder === entry.oid) return known.value;
     const value = await read();
-    cache.set(entry.oid, value, 1 + ('size' in value ? value.size : value.length));
+    cache.set(key, { folder: entry.oid, value }, 1 + ('size' in value ? value.size : value.length));
     return value;
   }
 

@@ -64,7 +64,7 @@ export class DiskObjects {
       const packed = await this.packs.ids(byte);
       if (packed === 'gone') continue;
       for (const oid of packed) found.add(oid);
-      if (before !== null && before === (await this.packs.refresh())) break;
+      if (before === (await this.packs.refresh())) break;
     }
     return found;
   }

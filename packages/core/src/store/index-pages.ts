@@ -1,10 +1,11 @@
 import { BoundedCache } from './bounded-cache.js';
-import type { Fs, FsFile, FsStat } from './fs.js';
+import type { Fs, FsFile } from './fs.js';
 import { isErrno } from './fs.js';
 
 /** For all indexes of a store together. */
 const maxCachedBytes = 8 * 1024 * 1024;
-const weightOfAPage = 200;
+/** The objects around its bytes. */
+const weightOfAPage = 400;
 /** More than any index has. */
 const pagesOfAnIndex = 2 ** 26;
 
@@ -15,7 +16,9 @@ export interface IndexFile {
   path: string;
   size: number;
   /** Null for one that was written here and not read yet. */
-  stat: FsStat | null;
+  mtimeMs: number | null;
+  /** Numbers of its pages that were kept, and may be still. */
+  kept: Set<number>;
 }
 
 /** A page of an index: its own number there, and the bytes that it is. */
@@ -43,7 +46,7 @@ export class IndexPages {
 
   /** What is written here, as a file to read pages of. */
   written(path: string, size: number): IndexFile {
-    return { serial: this.#files++, path, size, stat: null };
+    return { serial: this.#files++, path, size, mtimeMs: null, kept: new Set() };
   }
 
   /** A file with its first bytes; null where none is. */
@@ -51,8 +54,8 @@ export class IndexPages {
     const opened = await this.#open(path);
     if (opened === null) return null;
     try {
-      const stat = await opened.stat();
-      const file = { serial: this.#files++, path, size: stat.size, stat };
+      const { size, mtimeMs } = await opened.stat();
+      const file = { serial: this.#files++, path, size, mtimeMs, kept: new Set<number>() };
       return { file, head: await opened.read(0, headBytes) };
     } finally {
       await opened.close();
@@ -77,15 +80,22 @@ export class IndexPages {
         opened ??= await this.#openSame(file);
         const page = await opened?.read(found.needed.at, found.needed.length);
         if (page?.length !== found.needed.length) return 'gone';
-        this.keep(file, found.needed.number, page);
+        this.keep(file, found.needed, page);
       }
     } finally {
       await opened?.close();
     }
   }
 
-  keep(file: IndexFile, number: number, page: Uint8Array): void {
+  keep(file: IndexFile, { number }: PagePlace, page: Uint8Array): void {
     this.#cache.set(keyOf(file, number), page, page.length + weightOfAPage);
+    file.kept.add(number);
+  }
+
+  /** Of a file that is gone. */
+  drop(file: IndexFile): void {
+    for (const number of file.kept) this.#cache.delete(keyOf(file, number));
+    file.kept.clear();
   }
 
   clear(): void {
@@ -96,8 +106,9 @@ export class IndexPages {
     const opened = await this.#open(file.path);
     if (opened === null) return null;
     const stat = await opened.stat();
-    if (stat.size === file.size && (file.stat === null || isSame(stat, file.stat))) {
-      file.stat = stat;
+    // Not by its inode: some network and FUSE file systems give another one each time.
+    if (stat.size === file.size && stat.mtimeMs === (file.mtimeMs ?? stat.mtimeMs)) {
+      file.mtimeMs = stat.mtimeMs;
       return opened;
     }
     await opened.close();
@@ -115,7 +126,3 @@ export class IndexPages {
 }
 
 const keyOf = (file: IndexFile, number: number): number => file.serial * pagesOfAnIndex + number;
-
-function isSame(one: FsStat, other: FsStat): boolean {
-  return one.inode === other.inode && one.device === other.device && one.mtimeMs === other.mtimeMs;
-}

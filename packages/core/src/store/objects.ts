@@ -34,6 +34,8 @@ const maxCommitBytes = 1024 * 1024;
 const maxCachedBytes = { raw: 6 * 1024 * 1024, commits: 6 * 1024 * 1024, trees: 12 * 1024 * 1024 };
 /** Of an object as its bytes: larger are only trees, which are kept as what they say. */
 const maxRawBytes = 64 * 1024;
+/** The objects around those bytes, which weigh more than most contents of a mesh. */
+const rawOverheadBytes = 450;
 const maxKnown = 20_000;
 /** {@link Objects} in a bare repository's `objects` folder. */
 export class StoreObjects implements Objects {
@@ -196,7 +198,7 @@ export class StoreObjects implements Objects {
   }
 
   #keepRaw(oid: Oid, object: GitObject): void {
-    if (object.data.length <= maxRawBytes) this.#raw.set(oid, object, object.data.length + 100);
+    if (object.data.length <= maxRawBytes) this.#raw.set(oid, object, object.data.length + rawOverheadBytes);
   }
 
   async #read(oid: Oid, maxBytes: number): Promise<GitObject> {

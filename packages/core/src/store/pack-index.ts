@@ -100,6 +100,11 @@ export class PackIndex {
     });
   }
 
+  /** Lets go of what is kept of it. */
+  drop(): void {
+    this.#pages.drop(this.#file);
+  }
+
   #find(key: Buffer): Found<number | null> {
     const position = this.#positionOf(key, this.#bucket(key[0] ?? 0));
     if ('needed' in position || position.value === null) return position;
@@ -162,9 +167,10 @@ export class PackIndex {
   #keep(whole: Uint8Array): void {
     for (const table of [this.#oids, this.#offsets, this.#large]) {
       if (table.length === 0) continue;
-      const { number, at, length } = table.pageOf(0);
-      // A copy, so that nothing else of the file is kept with it.
-      this.#pages.keep(this.#file, number, whole.slice(at, at + length));
+      const place = table.pageOf(0);
+      const { at, length } = place;
+      // A copy (a Buffer's own slice is none), so that nothing else of the file is kept with it.
+      this.#pages.keep(this.#file, place, new Uint8Array(whole.subarray(at, at + length)));
     }
   }
 }

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { Oid } from '../domain/ids.js';
 import { fsck, git } from '../testing/git.js';
 import { storeForEach } from '../testing/store-for-each.js';
 import type { Fs } from './fs.js';
+import { IndexPages } from './index-pages.js';
+import type { IndexFile, PagePlace } from './index-pages.js';
 import { nodeFs } from './node-fs.js';
+import { PackIndex } from './pack-index.js';
 import { indexHeadBytes } from './pack-index-format.js';
 import { encodeIndex } from './pack-index-write.js';
 import { PackIndexes } from './pack-indexes.js';
@@ -104,8 +107,9 @@ it('an index that was replaced under its name tells of the new pack, not of both
   put('pack-a', indexOf(0, 5_000));
   const packs = indexes();
   expect(await packs.has(idOf(1))).toBe(true);
-  // As many objects and as many bytes.
+  // As many objects and as many bytes, from another time.
   put('pack-a', indexOf(2_500, 7_500));
+  utimesSync(pathOf('pack-a'), 1_000, 1_000);
   for (let n = 5_000; n < 7_500; n += 50)
     expect(await packs.find(idOf(n))).toEqual({ pack: 'pack-a', offset: offsetOf(n) });
 });
@@ -184,6 +188,21 @@ it('an index that is written without being read is one of its file', async () =>
   expect(disk.bytes).toBeGreaterThan(0);
 });
 
+it('keeps of an index that was written nothing but its tables, and nothing once it is gone', () => {
+  const kept: { file: IndexFile; place: PagePlace; page: Uint8Array }[] = [];
+  class Watched extends IndexPages {
+    override keep(file: IndexFile, place: PagePlace, page: Uint8Array): void {
+      kept.push({ file, place, page });
+      super.keep(file, place, page);
+    }
+  }
+  const pages = new Watched(nodeFs);
+  const index = PackIndex.written(pages, 'pack-a', { path: pathOf('pack-a'), bytes: indexOf(0, 100) });
+  expect(kept.map(({ page }) => page.buffer.byteLength)).toEqual([100 * 20, 100 * 4]);
+  index?.drop();
+  for (const { file, place } of kept) expect(pages.kept(file, place)).toBeUndefined();
+});
+
 it('reads offsets of 64 bits, and takes one that its table has not for damage', async () => {
   const index = indexOf(0, 3);
   const offsets = indexHeadBytes + 3 * 24;
@@ -227,4 +246,12 @@ it('all ids of a store are given while git repacks it and unpacks it', async () 
   }
   for (const oid of oids) expect(found.has(oid)).toBe(true);
   expect(await fsck(store.dir)).not.toContain('missing');
+});
+
+it('all ids of a store are given where an index is damaged', async () => {
+  const [oid] = await store.objects.write([{ type: 'blob', data: Buffer.from('text') }]);
+  writeFileSync(join(store.dir, 'objects', 'pack', `pack-${'0'.repeat(40)}.idx`), '');
+  const found: Oid[] = [];
+  for await (const one of store.objects.ids()) found.push(one);
+  expect(found).toContain(oid);
 });

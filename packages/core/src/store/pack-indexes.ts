@@ -87,6 +87,7 @@ export class PackIndexes {
       const index = this.#indexes.get(name) ?? (await this.#load(name));
       if (index !== null) next.set(name, index);
     }
+    for (const [name, index] of this.#indexes) if (next.get(name) !== index) index.drop();
     this.#indexes = next;
     this.#sorted = null;
     return next.size === names.length ? names.join(' ') : null;
@@ -149,6 +150,7 @@ export class PackIndexes {
   #dropGone(index: PackIndex): void {
     const name = nameOf(index.pack);
     if (this.#indexes.get(name) !== index) return;
+    index.drop();
     this.#indexes.delete(name);
     this.#sorted = null;
   }
