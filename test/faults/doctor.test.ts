@@ -26,7 +26,7 @@ test('doctor finds a disk that takes nothing more', async () => {
 
 test('a full disk keeps nobody from looking at a store with a remote', async () => {
   const [machine] = (await mesh(['studio'])).machines;
-  rmSync(join(machine.store, 'mesh', 'gitconfig'));
+  rmSync(join(machine.store, 'mesh', 'gitconfig'), { force: true });
   expect(await found(machine, failingDisk(machine.root, { code: 'ENOSPC', after: 0 }))).toEqual(['disk_full']);
 });
 

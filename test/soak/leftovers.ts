@@ -6,7 +6,7 @@ const belongs: readonly RegExp[] = [
   /^(?:HEAD|config|packed-refs)$/,
   /^objects\/(?:info\/.*|[0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.(?:pack|idx|rev))$/,
   /^refs\/(?:heads|remotes|quarantine|mesh)\/(?!.*\.lock$).+$/,
-  /^mesh\/(?:config(?:\.copy)?\.json|key|journal(?:\.checked)?|gitconfig|invites\.json|pins\.json|mentioned\.json|place\.json|wakes\.json)$/,
+  /^mesh\/(?:config(?:\.copy)?\.json|key|journal(?:\.checked)?|gitconfig|invites\.json|pins\.json|mentioned\.json|place\.json|waiting|wakes\.json)$/,
   /^mesh\/(?:sessions|activity|remotes|exports)\/(?!tmp_)[^/]+$/,
 ];
 

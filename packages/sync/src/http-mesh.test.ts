@@ -166,6 +166,17 @@ describe('a mesh over https', () => {
     await mover.syncNow();
     expect((await poll()).slice(0, 3)).toEqual([look, offer, look]);
     expect((await poller.api.inbox({ agent_id: 'dev' }, call)).messages).toMatchObject([{ payload: { n: 1 } }]);
+    // Its receipt went out with that; from here on it has something to push.
+    const [told, push] = ['GET info/refs?service=git-receive-pack', 'POST git-receive-pack'];
+    expect(await poll()).toEqual([look]);
+    const send = async (from: OpenMesh, to: string): Promise<unknown> =>
+      from.api.send({ to, msg_type: 'note', payload: {} }, { connection: from.newConnection({ resident: false }) });
+    await send(poller, 'mover');
+    expect(await poll()).toEqual([told, push]);
+    await send(poller, 'mover');
+    await send(mover, 'poller');
+    await mover.syncNow();
+    expect(await poll()).toEqual([told, offer, look, push]);
     expect(await poll()).toEqual([look]);
     fixture.git(['-C', hub, 'update-ref', '-d', 'refs/heads/mesh/mover']);
     expect((await poll()).slice(0, 2)).toEqual([look, offer]);

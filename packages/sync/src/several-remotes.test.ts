@@ -124,7 +124,7 @@ test('what waited for days is brought in one push', async () => {
   renameSync(`${hub2}.away`, hub2);
   const opened = meet(desk, 'second');
   await background(desk);
-  expect(opened).toEqual(['git-upload-pack', 'git-receive-pack']);
+  expect(opened).toEqual(['git-receive-pack']);
   expect(tipAt(hub2, 'desk')).toBe(desk.tip());
   expect(await remoteOf(desk, 'second')).toMatchObject({ state: 'ok', queued: 0 });
 });

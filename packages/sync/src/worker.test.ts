@@ -108,7 +108,7 @@ test.each([
   expect(begun.length).toBe(ended);
 });
 
-test('a call of an agent, of whichever process, has a quiet remote asked soon', async () => {
+test('a call of an agent, of whichever process, has a quiet remote asked soon, and one that waits more often', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     const [studio] = mesh.peers as [Peer];
@@ -144,6 +144,14 @@ test('a call of an agent, of whichever process, has a quiet remote asked soon', 
       { timeout: 5_000, interval: 20 },
     );
     expect((asked.at(-1) ?? 0) - quietSince).toBeLessThan(10_000);
+    await studio.store.local.putWaitingUntil(Date.now() + 45_000);
+    await vi.waitFor(
+      async () => {
+        await vi.advanceTimersByTimeAsync(1);
+        expect((asked.at(-1) ?? 0) - (asked.at(-2) ?? 0)).toBeLessThan(500);
+      },
+      { timeout: 5_000, interval: 20 },
+    );
     const stopped = worker.stop();
     await vi.runAllTimersAsync();
     await stopped;

@@ -185,6 +185,8 @@ test('waiting wakes on the arrival and gives the message', async () => {
   studio.onArrival = async (timeoutMs) => {
     waited += 1;
     expect(timeoutMs).toBe(5000);
+    // The worker, in whichever process, is told of it.
+    expect(await studio.store.local.waitingUntil()).toBe(mesh.clock.now() + 5000);
     if (waited < 3) {
       mesh.clock.advance(5000);
       return;

@@ -33,7 +33,6 @@ const receiveGraceMs = 3_000;
 export function localTransport(options: LocalTransportOptions): Transport {
   const { path, globalConfig, writeConfig } = options;
   if (!isAbsolute(path)) throw new MeshError('invalid_argument', "the remote's path is not absolute");
-  const env = gitEnv(options.env, { globalConfig });
   // git itself decides whether somebody else's repository is to be trusted.
   let isTrusted = false;
   return {
@@ -47,7 +46,10 @@ export function localTransport(options: LocalTransportOptions): Transport {
     async open(service, { signal }) {
       refuseAborted(signal);
       await checkBareRepository(path);
-      if (writeConfig !== undefined && (await needsTrust(path))) await writeConfig();
+      const isNeeded = writeConfig === undefined || (await needsTrust(path));
+      if (isNeeded) await writeConfig?.();
+      // One that a power cut damaged keeps git from starting at all.
+      const env = gitEnv(options.env, isNeeded ? { globalConfig } : {});
       const command = service === 'git-upload-pack' ? ['upload-pack', '--strict'] : ['receive-pack'];
       const exchange = await openServiceExchange(
         {
