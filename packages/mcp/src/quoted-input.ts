@@ -1,4 +1,5 @@
-import { withoutInviteCodes } from '@git-mesh/core';
+// Not all of core: a server that is only looked at loads none of it.
+import { withoutInviteCodes } from '@git-mesh/core/invite-mask';
 import { asciiJson } from './ascii-json.js';
 
 /** What a client sent and an error quotes: its beginning, in which nothing acts, and no invitation that was put there. */

@@ -1,4 +1,4 @@
-import { withoutInviteCodes } from '@git-mesh/core';
+import { withoutInviteCodes } from '@git-mesh/core/invite-mask';
 import type { Logger } from '@git-mesh/core';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { quotedInput } from './quoted-input.js';
