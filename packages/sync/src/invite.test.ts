@@ -236,7 +236,10 @@ describe('the inviter', () => {
     const studio = await founded();
     await joined('laptop', await invited(studio));
     const died = new Error('killed');
-    studio.store.objects.write = () => Promise.reject(died);
+    const write = studio.store.objects.write.bind(studio.store.objects);
+    // What was fetched is written in the same way.
+    studio.store.objects.write = (objects) =>
+      objects.some(({ data }) => Buffer.from(data).includes('admit laptop')) ? Promise.reject(died) : write(objects);
     await expect(studio.sync()).rejects.toBe(died);
     expect(stored().invitations[0]?.used?.handle).toBe('laptop');
     expect(admissions(studio)).toEqual([]);

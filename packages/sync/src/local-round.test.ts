@@ -60,7 +60,12 @@ describe.skipIf(process.platform === 'win32')('a round with a repository at a pa
 
   test.each([
     ['is packed', () => void mesh.git.git(['-C', mesh.remote, 'gc', '--quiet'])],
-    ['is damaged where it is loose', () => { damage(); }],
+    [
+      'is damaged where it is loose',
+      () => {
+        damage();
+      },
+    ],
   ])('asks git for what %s', async (_what, change) => {
     await laptop.send('studio', 'asked for');
     await laptop.sync();
