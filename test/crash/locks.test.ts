@@ -134,8 +134,16 @@ test.skipIf(!onPosix)(
     const session = await studio.mcp();
     await session.checkin('boss');
     const sent = [(await session.send('laptop', { payload: { when: 'before' } })).id];
-    one.kill('SIGSTOP');
     onTestFinished(() => void one.kill('SIGCONT'));
+    const stopped = (): boolean => {
+      one.kill('SIGSTOP');
+      if (holderPid(studio) !== one.pid) return true;
+      one.kill('SIGCONT');
+      return false;
+    };
+    await until(stopped, {
+      what: 'it is stopped while it does not hold the store, which nobody takes from the living',
+    });
     const pushed = (id: string) => async (): Promise<boolean> =>
       (await session.call('agent_sent')).messages.find((message) => message.id === id)?.state === 'pushed';
     await until(async () => (await worker(studio)) === session.pid, { what: 'another takes over' });

@@ -120,7 +120,7 @@ export const mutants: readonly Mutant[] = [
     changes: [
       {
         file: 'core/dist/store/store-lock.js',
-        replace: `            const nonce = await this.#acquire(patience);`,
+        replace: `            const nonce = await this.#acquire(contending, patience);`,
         by: `            const nonce = 'none';`,
       },
     ],
@@ -133,7 +133,7 @@ export const mutants: readonly Mutant[] = [
     changes: [
       {
         file: 'core/dist/store/store-lock.js',
-        replace: `            const nonce = await this.#acquire(patience);`,
+        replace: `            const nonce = await this.#acquire(contending, patience);`,
         by: `            const nonce = 'none';`,
       },
       {
