@@ -84,10 +84,7 @@ export async function exchangeWith(deps: ExchangeDependencies, remote: Remote, o
       if (same !== false) return;
     }
     const fetched = await orRecord(deps, options, { remote, before }, async () => {
-      // Where connecting takes long (ssh), the look's own connection is made beside it: one after the other would delay
-      // whatever is to go out behind something new there.
-      const isQuickToOpen = remote.transport.refs !== undefined;
-      const told = early !== null && isQuickToOpen ? await toldByPush(ctx, early, states.seen(remote.name)) : null;
+      const told = early === null ? null : await toldByPush(ctx, early, states.seen(remote.name));
       return look(told === null ? ctx : { ...ctx, told }, before);
     });
     if (fetched === null) return;
