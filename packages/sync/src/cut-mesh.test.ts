@@ -14,7 +14,6 @@ import { HttpGitServer } from './testing/http-git-server.js';
 import { noSshd, Sshd } from './testing/sshd.js';
 
 const logger = silentLogger;
-const runs = 20;
 const seed = Number(process.env['GIT_MESH_CUT_SEED'] ?? 20_261_202);
 /** Long enough that a cut often falls into the middle of a pack, and does not shrink. */
 const payloadBytes = 6_000;
@@ -120,12 +119,13 @@ interface Machine {
 }
 
 const lines = [
-  { name: 'http', open: overHttp, skip: false },
-  { name: 'ssh', open: overSsh, skip: noSshd !== null },
-  { name: 'a local path', open: onDisk, skip: process.platform === 'win32' },
+  { name: 'http', open: overHttp, runs: 20, skip: false },
+  // A connection of it takes a fifth of a second.
+  { name: 'ssh', open: overSsh, runs: 10, skip: noSshd !== null },
+  { name: 'a local path', open: onDisk, runs: 20, skip: process.platform === 'win32' },
 ];
 
-describe.each(lines.filter(({ skip }) => !skip))('a mesh over $name', ({ open }) => {
+describe.each(lines.filter(({ skip }) => !skip))('a mesh over $name', ({ open, runs }) => {
   let fixture: GitFixture;
   let line: Line;
   const machines: Machine[] = [];
