@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { GitObject } from '../domain/git-object.js';
 import type { Oid } from '../domain/ids.js';
 import type { Fs } from './fs.js';
 import { GitEngine } from './git-engine.js';
@@ -20,6 +21,8 @@ export class DiskObjects {
   readonly packs: PackIndexes;
   readonly packed: PackedObjects;
   readonly #engine: GitEngine;
+  /** What is asked for mostly lies like what was asked for before: a store has packs, a shared repository loose objects. */
+  #isPackFirst = true;
 
   constructor(fs: Fs, gitdir: string) {
     const folder = join(gitdir, 'objects');
@@ -30,11 +33,15 @@ export class DiskObjects {
   }
 
   async has(oid: Oid): Promise<boolean> {
+    if (this.#isPackFirst && (await this.packs.known(oid)) !== null) return true;
     return (await this.loose.has(oid)) || (await this.packs.has(oid)) || (await this.loose.has(oid));
   }
 
   async read(oid: Oid, maxBytes: number): Promise<LooseRead> {
+    const known = this.#isPackFirst ? await this.#fromKnownPack(oid, maxBytes) : null;
+    if (known !== null) return known;
     const loose = await this.loose.read(oid, maxBytes);
+    this.#isPackFirst = loose === 'missing' || loose === 'damaged';
     if (loose !== 'missing' && loose !== 'damaged') return loose;
     const packed = await this.#fromPacks(oid, maxBytes);
     if (packed !== 'missing') return packed;
@@ -67,6 +74,12 @@ export class DiskObjects {
       if (before === (await this.packs.refresh())) break;
     }
     return found;
+  }
+
+  /** Null where another copy is to be looked for. */
+  async #fromKnownPack(oid: Oid, maxBytes: number): Promise<GitObject | 'too large' | null> {
+    const place = await this.packs.known(oid);
+    return place === null ? null : this.packed.read(oid, place, maxBytes);
   }
 
   async #fromPacks(oid: Oid, maxBytes: number): Promise<LooseRead> {

@@ -83,6 +83,24 @@ describe('objects', () => {
     expect(await fsck(store.dir)).toBe('');
   });
 
+  it('of packs are read without a look for a file of their own each', async () => {
+    const looked: string[] = [];
+    const watched = {
+      ...nodeFs,
+      readFile: (path: string) => {
+        looked.push(path);
+        return nodeFs.readFile(path);
+      },
+    };
+    const packed = (await objects.write([blob('a'), blob('b'), blob('c')])) as [Oid, Oid, Oid];
+    const reader = new StoreObjects(watched, store.dir);
+    for (const oid of packed) await reader.read(oid);
+    expect(packed.map(pathOf).filter((path) => looked.includes(path))).toEqual([pathOf(packed[0])]);
+    // One that came as a file since is found all the same.
+    const loose = execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: store.dir, input: 'd' });
+    expect((await reader.read(loose.toString().trim() as Oid)).type).toBe('blob');
+  });
+
   it('that a power cut left empty, cut or changed are reported, and mended by the next write', async () => {
     for (const harm of [
       (path: string) => truncate(path, 0),

@@ -38,6 +38,12 @@ export class PackIndexes {
     return (await this.find(oid)) !== null;
   }
 
+  /** Null where no pack has it of those that were there at the last look. */
+  async known(oid: Oid): Promise<PackPlace | null> {
+    const found = await this.#first(Buffer.from(oid, 'hex'));
+    return found === 'gone' ? null : found;
+  }
+
   /** Null only when no pack held the object all the while. */
   async find(oid: Oid): Promise<PackPlace | null> {
     const key = Buffer.from(oid, 'hex');
@@ -67,8 +73,8 @@ export class PackIndexes {
     return places;
   }
 
-  /** The same in one pack. */
-  async known(oid: string, pack: string): Promise<number | null> {
+  /** Where it stands in one pack. */
+  async knownIn(oid: string, pack: string): Promise<number | null> {
     const index = this.#indexes.get(nameOf(pack));
     if (index === undefined) return null;
     const offset = await index.find(Buffer.from(oid, 'hex'));

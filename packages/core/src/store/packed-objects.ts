@@ -67,7 +67,7 @@ export class PackedObjects {
       maxCachedBytes: maxBases / maxChains,
       maxObjectBytes: maxBaseBytes,
       entryAt: (offset, maxObjectBytes) => this.#entryAt(pack, offset, maxObjectBytes),
-      offsetOf: (base) => this.#indexes.known(base, pack),
+      offsetOf: (base) => this.#indexes.knownIn(base, pack),
     });
     this.#chains.set(pack, chains);
     return chains;
