@@ -13,12 +13,11 @@ import type { Year } from './mesh-year.js';
 export type Figures = Record<string, number>;
 
 /** Looks at the first machine's store, the shared repository, and what a newcomer gets. Leaves nothing changed but a machine more. */
-export async function measureMesh(root: string, { remote, members }: Year, day: number): Promise<Figures> {
+export async function measureMesh(root: string, { remote, members, behindMs }: Year, day: number): Promise<Figures> {
   const [first, second] = members;
   if (first === undefined || second === undefined) throw new Error('a mesh has at least two machines here');
   const figures: Figures = { day };
-  const shift = Math.round(realNow() - Date.now());
-  const env = { ...cleanEnvironment(root), GIT_MESH_DIR: first.store, MESH_CLOCK_SHIFT_MS: String(shift) };
+  const env = { ...cleanEnvironment(root), GIT_MESH_DIR: first.store, MESH_CLOCK_SHIFT_MS: String(behindMs()) };
   sizes(figures, 'here', first.store);
   sizes(figures, 'remote', remote);
   figures['here: journal bytes'] = statSync(join(first.store, 'mesh', 'journal')).size;
@@ -27,13 +26,13 @@ export async function measureMesh(root: string, { remote, members }: Year, day: 
   figures['here: tip files'] = tip.split('\n').length;
   figures['all commits'] = Number(stockGit(['rev-list', '--count', '--all'], { cwd: remote }));
   // Quiet first: what was due is done.
-  await first.mesh.syncNow();
-  figures['no-op round ms'] = await timed(() => first.mesh.syncNow());
+  await first.sync();
+  figures['no-op round ms'] = await first.sync();
   figures['git fetch no-op ms'] = await gitFetch(root, remote);
-  await second.mesh.api.send({ to: first.handle, msg_type: 'note', payload: { n: 1 } }, second);
-  await second.mesh.syncNow();
-  await first.mesh.api.send({ to: second.handle, msg_type: 'note', payload: { n: 1 } }, first);
-  figures['round with a message each way ms'] = await timed(() => first.mesh.syncNow());
+  await second.send(first.handle);
+  await second.sync();
+  await first.send(second.handle);
+  figures['round with a message each way ms'] = await first.sync();
   for (const [name, args] of commands) figures[`${name} ms`] = run(env, args);
   figures['join ms'] = run({ ...env, GIT_MESH_DIR: join(root, `new-${day}`) }, [
     'join',
@@ -71,11 +70,6 @@ const commands: [string, string[]][] = [
   ['log, whole', ['log', '--json']],
   ['hook', ['hook', 'claude-code', 'Stop']],
 ];
-
-/** The machine's clock, whatever this process's is set to. */
-function realNow(): number {
-  return performance.timeOrigin + performance.now();
-}
 
 function run(env: Environment, args: string[]): number {
   const clock = pathToFileURL(join(workspaceRoot, 'test/year/shifted-clock.mjs')).href;

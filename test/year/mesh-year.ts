@@ -1,8 +1,13 @@
-import { inThePast } from '../bench/history.js';
-import { addResident, openResident, quietRemote, type Resident } from '../bench/resident.js';
+import { join } from 'node:path';
+import { quietRemote } from '../bench/resident.js';
 import { randomFrom } from '../random.js';
+import { stockGit } from '../stock-git.js';
+import { agents, type PlannedSend } from './machine-day.js';
+import { MachineProcess } from './machine-processes.js';
 
 const dayMs = 86_400_000;
+/** Each has some of the machines: none grows large, and they use more than one processor. */
+const processCount = 4;
 
 class Pick {
   readonly #random: () => number;
@@ -32,19 +37,25 @@ export interface YearOptions {
   seed: number;
 }
 
-export interface Member extends Resident {
-  agents: readonly string[];
+export interface Member {
+  handle: string;
+  store: string;
+  /** One round, in milliseconds. */
+  sync(): Promise<number>;
+  send(to: string): Promise<void>;
 }
 
 export interface Year {
   remote: string;
   members: readonly Member[];
+  /** By how much the machines' clocks are behind the real one. */
+  behindMs: () => number;
   close(): Promise<void>;
 }
 
 /**
- * Lives through `days` of a mesh by the product's own calls, with this process's clock set back and brought forward: each
- * machine's two agents check in each morning and tell what they do, send through the day, read and acknowledge most of
+ * Lives through `days` of a mesh by the product's own calls, with the clocks of its processes set back and brought forward:
+ * each machine's two agents check in each morning and tell what they do, send through the day, read and acknowledge most of
  * what is for them, hold merges now and then, and check out at night. `onDay` is called at the end of each day.
  */
 export async function liveThrough(
@@ -54,84 +65,68 @@ export async function liveThrough(
   const { root, machines, messagesADay, days, roundsADay } = options;
   const pick = new Pick(options.seed);
   const remote = quietRemote(root);
-  const members: Member[] = [];
-  const year: Year = {
-    remote,
-    members,
-    close: async () => {
-      for (const { mesh } of members) await mesh.close();
-    },
-  };
+  const processes = Array.from({ length: Math.min(processCount, machines) }, () => new MachineProcess());
+  const handles = Array.from({ length: machines }, (_, n) => `m${String(n).padStart(2, '0')}`);
+  const processOf = new Map<string, MachineProcess>();
+
   const perRound = Math.round(messagesADay / roundsADay);
-  await inThePast(days * (messagesADay + roundsADay), days * dayMs, async (next) => {
-    for (let n = 0; n < machines; n++) {
-      const handle = `m${String(n).padStart(2, '0')}`;
-      members.push({ ...(await addResident(root, { remote, handle, isFirst: n === 0 })), agents: ['build', 'review'] });
-    }
+  const steps = days * roundsADay * (perRound + 1);
+  let step = 0;
+  const behindMs = (): number => Math.round(days * dayMs * (1 - step / steps));
+  const all = async (
+    task: { do: 'reopen' | 'close' } | { do: 'look'; look: { day: number; round: number; isLast: boolean } },
+  ) => {
+    await Promise.all(processes.map((one) => one.ask({ ...task, behindMs: behindMs() })));
+  };
+  const sendAll = async (sends: readonly (PlannedSend & { behindMs: number })[]): Promise<void> => {
+    await Promise.all(
+      processes.map((one) =>
+        one.ask({ do: 'send', sends: sends.filter(({ from }) => processOf.get(from) === one), behindMs: behindMs() }),
+      ),
+    );
+  };
+  const members = handles.map((handle, n): Member => {
+    const machine = processes[n % processes.length];
+    if (machine === undefined) throw new Error('a year has at least one machine');
+    processOf.set(handle, machine);
+    return {
+      handle,
+      store: join(root, handle),
+      sync: () => machine.ask({ do: 'sync', handle, behindMs: behindMs() }),
+      send: (to) => sendAll([{ ...note, from: handle, to, behindMs: behindMs() }]),
+    };
+  });
+  const year: Year = { remote, members, behindMs, close: () => all({ do: 'close' }) };
+  try {
+    for (const [n, { handle }] of members.entries())
+      await processOf.get(handle)?.ask({ do: 'add', root, remote, handle, isFirst: n === 0, behindMs: behindMs() });
     for (let day = 1; day <= days; day++) {
       for (let round = 0; round < roundsADay; round++) {
-        next();
-        for (const member of members) await session(member, { day, round, last: round === roundsADay - 1 });
-        for (let n = 0; n < perRound; n++) {
-          next();
-          await sendOne(pick, members, round < roundsADay - 1);
-        }
+        step += 1;
+        const isLast = round === roundsADay - 1;
+        await all({ do: 'look', look: { day, round, isLast } });
+        const sends = Array.from({ length: perRound }, () => {
+          step += 1;
+          return { ...plannedSend(pick, handles, !isLast), behindMs: behindMs() };
+        });
+        await sendAll(sends);
       }
       await onDay(day, year);
-      // Nobody's server runs for a year; and twenty together would fill this process with what each may keep in memory.
-      for (const member of members) await reopen(root, member);
+      // What git hosts and `git maintenance` do with a repository that many push to; nothing else tidies this one.
+      stockGit(['repack', '--geometric=2', '-d', '-q'], { cwd: remote });
+      await all({ do: 'reopen' });
     }
-  });
-}
-
-async function reopen(root: string, member: Member): Promise<void> {
-  await member.mesh.close();
-  Object.assign(member, await openResident(root, member.store));
-}
-
-async function session(member: Member, when: { day: number; round: number; last: boolean }): Promise<void> {
-  const { mesh, connection, agents, handle } = member;
-  await mesh.syncNow();
-  for (const agent_id of agents) {
-    if (when.round === 0) {
-      const fields = {
-        role: 'dev',
-        repo: 'shop',
-        caps: ['ts'],
-        status: `day ${when.day}: what ${handle} works on`,
-        ttl_seconds: 28_800,
-      };
-      await mesh.api.checkin({ agent_id, ...fields, confirm: true }, { connection });
-    } else if (when.round === 1) {
-      await mesh.api.checkin({ agent_id, status: `day ${when.day}, later`, confirm: true }, { connection });
-    }
-    await readAll(member, agent_id);
-    if (when.last) await mesh.api.checkout({ agent_id, confirm: true }, { connection });
-  }
-  // What the day's last look wrote goes out; all else goes with the next one.
-  if (when.last) await mesh.syncNow();
-}
-
-/** Nine of ten are acknowledged, and none of those to all machines but by one agent. */
-async function readAll({ mesh, connection }: Member, agent_id: string): Promise<void> {
-  for (let after: number | undefined; ;) {
-    const { messages, remaining } = await mesh.api.inbox(
-      { agent_id, limit: 100, ...(after === undefined ? {} : { after }) },
-      { connection },
-    );
-    const ids = messages.filter(({ message_id: n }) => n % 10 !== 0).map(({ message_id: n }) => n);
-    if (ids.length > 0) await mesh.api.ack({ agent_id, message_ids: ids, confirm: true }, { connection });
-    after = messages.at(-1)?.message_id;
-    if (remaining === 0 || after === undefined) return;
+  } finally {
+    for (const one of processes) one.end();
   }
 }
 
+const note = { from_agent: agents[0], isForAgent: false, msg_type: 'note', payload: { n: 1 } };
 const types = ['note', 'note', 'note', 'note', 'pr-ready', 'handoff', 'ping', 'release-out'] as const;
 
-async function sendOne(pick: Pick, members: readonly Member[], isDay: boolean): Promise<void> {
-  const from = pick.of(members);
-  const to = pick.of(members);
-  const from_agent = pick.of(from.agents);
+function plannedSend(pick: Pick, handles: readonly string[], isDay: boolean): PlannedSend {
+  const [from, to] = [pick.of(handles), pick.of(handles)];
+  const from_agent = pick.of(agents);
   const payload = {
     repo: 'shop',
     branch: `feature/${pick.below(5000)}`,
@@ -140,20 +135,10 @@ async function sendOne(pick: Pick, members: readonly Member[], isDay: boolean): 
   };
   const isToAll = pick.below(20) === 0;
   if (isToAll && pick.below(25) === 0) {
-    await from.mesh.api.send(
-      { to: '*', msg_type: 'freeze', from_agent, payload: { repo: 'shop', reason: 'release' }, ttl_seconds: 7_200 },
-      from,
-    );
-    return;
+    const freeze = { msg_type: 'freeze', payload: { repo: 'shop', reason: 'release' }, ttl_seconds: 7_200 };
+    return { from, from_agent, to: '*', isForAgent: false, ...freeze };
   }
-  const isForOne = isDay && !isToAll && pick.below(2) === 0 && (await knowsThere(from, to));
-  const toOne = isForOne ? { to_agent: 'build' } : {};
-  const whom = isToAll ? { to: '*', ttl_seconds: 172_800 } : { to: to.handle, ...toOne };
-  await from.mesh.api.send({ ...whom, msg_type: pick.of(types), from_agent, payload }, from);
-}
-
-/** Whether this machine has heard that the other's agent is there. */
-async function knowsThere({ mesh, connection }: Member, to: Member): Promise<boolean> {
-  const { agents } = await mesh.api.agents({}, { connection });
-  return agents.some((one) => one.machine === to.handle && one.agent_id === 'build' && one.alive);
+  const msg_type = pick.of(types);
+  if (isToAll) return { from, from_agent, to: '*', isForAgent: false, msg_type, payload, ttl_seconds: 172_800 };
+  return { from, from_agent, to, isForAgent: isDay && pick.below(2) === 0, msg_type, payload };
 }
