@@ -72,3 +72,16 @@ test('a wait that is interrupted ends like any interrupted program, with nothing
     expect(printed).toBe('');
   }
 });
+
+test('help is asked for in each of its ways, and of a command that is none there is none', async () => {
+  const machine = await solo();
+  const help = await machine.run(['--help']);
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: git-mesh /) as string, stderr: '' });
+  expect(await machine.run(['help'])).toEqual(help);
+  expect(await machine.run(['help', 'send'])).toEqual(await machine.run(['send', '--help']));
+  expect(await machine.run(['help', 'nonsense'])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/unknown command 'nonsense'/) as string,
+  });
+});

@@ -74,7 +74,7 @@ export function createProgram(runtime: Runtime, { argv, begin, report, writeOut 
         return command === program ? options : options.filter((o) => o.helpGroupHeading !== globalOptionsHeading);
       },
     })
-    .configureOutput({ writeOut, writeErr: writeOut, outputError: () => undefined });
+    .configureOutput({ writeOut, writeErr: () => undefined, outputError: () => undefined });
   addGlobalOptions(program);
 
   const cli = createCli(runtime, program, { report, begin });

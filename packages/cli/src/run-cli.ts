@@ -16,9 +16,9 @@ function asked(argv: readonly string[], flag: string): boolean {
   return (end < 0 ? argv : argv.slice(0, end)).includes(flag);
 }
 
-/** Help that was shown because something was missing is an error; `commander.help` is also what `git-mesh help X` throws. */
+/** Help that is shown because something was missing is an error; `commander.help` is also what `git-mesh help X` throws. */
 function missingCommand(error: CommanderError, argv: readonly string[]): UsageError | null {
-  if (error.code !== 'commander.help' || error.exitCode === 0) return null;
+  if (error.code !== 'commander.help') return null;
   const words = argv.filter((word) => !word.startsWith('-'));
   if (words[0] === 'help' && words[1] !== undefined) {
     return new UsageError(`unknown command '${words[1]}' (git-mesh --help lists the commands)`);
@@ -70,7 +70,9 @@ async function carryOut(runtime: Runtime, argv: readonly string[], begin: (comma
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw missingCommand(error, argv) ?? withWayOn(error, program.commands, argv);
+    // Its exit code says nothing of help: Commander takes the process's own, which is no success before the end of a run.
+    const isAskedFor = error.code === 'commander.help' ? helpText !== '' : error.exitCode === 0;
+    if (!isAskedFor) throw missingCommand(error, argv) ?? withWayOn(error, program.commands, argv);
     const field = error.code === 'commander.version' ? 'version' : 'help';
     await runtime.stdout.write(asked(argv, '--json') ? jsonLine({ [field]: helpText.trimEnd() }) : helpText);
     runtime.keepCode();
