@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mesh } from '../machines.js';
 import { stockGit, writeBranch } from '../stock-git.js';
@@ -29,4 +31,20 @@ test('a machine whose branch on the remote is foreign is told so by sync and sen
   expect(await laptop.json(['sync'])).toMatchObject({ state: 'ok', queued: 0, error: null });
   await studio.json(['sync']);
   expect((await studio.json(['status'])).problems).toEqual([]);
+});
+
+test('an exchange in which a branch could not be fetched does not call all up to date', async () => {
+  const { machines, remote } = await mesh(['studio', 'laptop']);
+  const [studio, laptop] = machines;
+  await studio.json(['sync']);
+  await laptop.json(['send', 'studio', 'note', '--from', 'dev', '--message', 'never arrives']);
+  const tree = stockGit(['--git-dir', remote, 'rev-parse', 'refs/heads/mesh/laptop^{tree}']);
+  rmSync(join(remote, 'objects', tree.slice(0, 2), tree.slice(2)));
+  const sync = await studio.run(['sync']);
+  expect(sync).toMatchObject({ code: 0, stdout: 'Exchanged.\n' });
+  expect(sync.stderr).toContain('the branch of laptop on remote origin is not accepted');
+  expect(JSON.parse((await studio.run(['sync', '--json'])).stdout)).toMatchObject({
+    state: 'ok',
+    problems: [{ kind: 'unfetchable', machine: 'laptop' }],
+  });
 });

@@ -77,6 +77,8 @@ test('a branch whose newest commit lacks its tree on the remote is named, and ev
   await desk.sync().catch(() => undefined);
   await studio.sync();
   expect(await problems(studio)).toContainEqual(['laptop', 'unfetchable']);
+  // Stock git ends its words about this with a NUL.
+  expect(JSON.stringify((await studio.facts()).problems)).not.toContain('u0000');
 });
 
 test('one branch with a huge file is named; the others are fetched all the same', async () => {

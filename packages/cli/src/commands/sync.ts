@@ -35,7 +35,21 @@ async function aboutRemotes({ api }: OpenMesh): Promise<Problem[]> {
   return problems.filter(({ kind }) => told.has(kind));
 }
 
-const told: ReadonlySet<string> = new Set(['branch_rewound', 'remote_rewound', 'ref_blocked']);
+/** All where what somebody wrote does not come in, but of machines that were not let in, or were put out. */
+const told: ReadonlySet<string> = new Set([
+  'branch_rewound',
+  'remote_rewound',
+  'ref_blocked',
+  'unfetchable',
+  'too_large',
+  'broken_ref',
+  'rewritten',
+  'unsigned',
+  'foreign_commit',
+  'wrong_key',
+  'wrong_identity',
+  'charter_changed',
+]);
 
 /** First the exchange: of a branch whose tip there is not here, nothing older can be asked for. */
 const withHistory = (call: Invocation): Promise<number> =>

@@ -21,5 +21,6 @@ export const syncView: Render<SyncOutcome> = (sync, context) => {
   const waiting =
     sync.queued === 0 ? '' : ` ${counted(sync.queued, 'commit of ours waits', 'commits of ours wait')} to go out.`;
   const note = [...(sync.error === null ? [] : [oneLine(sync.error.message, context)]), ...found];
-  return { text: `Up to date.${waiting}`, kind: 'confirmation', warnings: note };
+  const done = found.length === 0 ? 'Up to date.' : 'Exchanged.';
+  return { text: `${done}${waiting}`, kind: 'confirmation', warnings: note };
 };

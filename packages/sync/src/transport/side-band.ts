@@ -9,8 +9,9 @@ import { packetText } from './pkt-line.js';
  */
 export class RemoteWords extends Error {}
 
-/** Redacted, behind `lead`. */
-export function remoteSays(lead: string, words: string): MeshError {
+/** Redacted, behind `lead`. Git ends what it says with a NUL at times. */
+export function remoteSays(lead: string, said: string): MeshError {
+  const words = said.replaceAll('\0', '').trimEnd();
   return new MeshError('protocol_error', `${lead}: ${redact(words)}`, { cause: new RemoteWords(words) });
 }
 
