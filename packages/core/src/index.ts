@@ -187,6 +187,8 @@ export { machineAt } from './mesh/machine-at.js';
 export { fetchedTips } from './mesh/requests.js';
 export { ownStanding } from './mesh/membership-rules.js';
 export { cutOf } from './mesh/standing.js';
+export { claimsOf } from './mesh/invite-claims.js';
+export type { Claim } from './mesh/invite-claims.js';
 export { usedBy } from './mesh/used-invitation.js';
 export type { Roster } from './mesh/standing.js';
 export { admissionOf } from './domain/roster.js';

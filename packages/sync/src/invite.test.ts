@@ -41,6 +41,17 @@ async function invited(studio: Peer): Promise<string> {
 
 const remote = (): string => git.path('team.git');
 const joined = (machine: string, code: string): Promise<MembershipResult> => joinMesh({ ...setup(machine), url: code });
+/** Each as if it had seen nothing of the others. */
+async function joinedApart(machines: readonly string[], code: string): Promise<void> {
+  const tips = new Map<string, string>();
+  for (const machine of machines) {
+    await joined(machine, code);
+    const ref = `refs/heads/mesh/${machine}`;
+    tips.set(ref, git.git(['-C', remote(), 'rev-parse', ref]).trim());
+    git.git(['-C', remote(), 'update-ref', '-d', ref]);
+  }
+  for (const [ref, tip] of tips) git.git(['-C', remote(), 'update-ref', ref, tip]);
+}
 const admissions = (studio: Peer): string[] =>
   studio
     .git('log', '--format=%s', '--grep=^Mesh-Event: roster$', 'refs/heads/mesh/studio')
@@ -97,18 +108,47 @@ describe('an invitation', () => {
     expect(() => stored()).toThrow('ENOENT');
   });
 
-  it('that another machine used first is told as such where both joined before either was admitted', async () => {
+  it('that another machine joined by is refused, whoever of the two the inviter meant', async () => {
     const studio = await founded();
     const code = await invited(studio);
     await joined('desk', code);
-    await joined('laptop', code);
+    const refused = await failure(joined('laptop', code));
+    expect(refused.errorName).toBe('forbidden');
+    expect(refused.message).toMatch(
+      /^desk has joined by this invitation of studio already, .* tell studio that somebody else/,
+    );
+    expect(existsSync(git.path('laptop'))).toBe(false);
     await studio.sync();
     expect(admissions(studio)).toEqual([expect.stringMatching(/^roster admit desk /)]);
+  });
+
+  it('by which two machines came at once admits neither, for good, and the inviter is told their keys', async () => {
+    const studio = await founded();
+    const code = await invited(studio);
+    await joinedApart(['laptop', 'desk'], code);
+    await studio.sync();
+    expect(admissions(studio)).toEqual([]);
+    const told = (await studio.status()).problems.filter(({ kind }) => kind === 'invitation_contested');
+    expect(told).toMatchObject([
+      { machine: 'studio', fix: expect.stringContaining('git mesh admit MACHINE') as string },
+    ]);
+    expect(told[0]?.message).toMatch(
+      /desk \(key SHA256:\S+\) and laptop \(key SHA256:\S+\) joined by it: none of them is/,
+    );
+    // Whoever can push can take the other's branch away.
+    git.git(['-C', remote(), 'update-ref', '-d', 'refs/heads/mesh/laptop']);
+    await studio.sync();
+    expect(admissions(studio)).toEqual([]);
+    await studio.api.admit({ machine: 'desk', confirm: true }, studio.call());
+    expect(admissions(studio)).toEqual([expect.stringMatching(/^roster admit desk /)]);
     const laptop = await Peer.open(git, git.path('laptop'), { clock });
+    await studio.sync();
     await laptop.sync();
     const waits = (await laptop.status()).problems.find(({ kind }) => kind === 'not_admitted');
     expect(waits?.message).toMatch(/The invitation by which it joined admitted desk, and admits nobody else$/);
-    expect(waits?.fix).toContain('have a member run git mesh admit laptop');
+    now += 25 * 60 * minute;
+    await studio.sync();
+    expect(() => stored()).toThrow('ENOENT');
   });
 
   it('of a machine that left or was revoked is not joined by', async () => {
@@ -222,14 +262,12 @@ describe('a proof', () => {
 });
 
 describe('the inviter', () => {
-  it('admits one machine once where two have the code and two of its processes find them at once', async () => {
+  it('admits a machine once where two of its processes find it at once', async () => {
     const studio = await founded();
     const again = await Peer.open(git, git.path('studio'), { clock });
-    const code = await invited(studio);
-    await joined('laptop', code);
-    await joined('desk', code);
+    await joined('laptop', await invited(studio));
     await Promise.all([studio.sync(), again.sync(), studio.sync(), again.sync()]);
-    expect(admissions(studio)).toEqual([expect.stringContaining('admit desk')]);
+    expect(admissions(studio)).toEqual([expect.stringContaining('admit laptop')]);
   });
 
   it('makes up for an admission that a crash kept from being stated, though the invitation ended meanwhile', async () => {

@@ -1,6 +1,7 @@
 import {
   Branches,
   MeshError,
+  claimsOf,
   cutOf,
   decodeInviteCode,
   decodeRoster,
@@ -16,7 +17,16 @@ import {
   usedBy,
   visibleText,
 } from '@git-mesh/core';
-import type { Branch, CharterRecord, InviteCode, MachineRecord, MembershipResult, Oid, Store } from '@git-mesh/core';
+import type {
+  Branch,
+  CharterRecord,
+  Claim,
+  InviteCode,
+  MachineRecord,
+  MembershipResult,
+  Oid,
+  Store,
+} from '@git-mesh/core';
 import { clock } from './system.js';
 
 /** A joiner's side of an invitation. Nothing here puts the code or its secret into a message. */
@@ -92,19 +102,25 @@ async function requireThere(store: Store, by: InviteCode['by'], leftAt: string |
 
 /**
  * An invitation admits one machine. Proven by the secret, so that nobody can keep others out by naming an invitation.
- * @throws MeshError `forbidden` where the inviter has admitted another machine by it.
+ * @throws MeshError `forbidden` where the inviter has admitted another machine by it, or another one joined by it.
  */
 export async function requireUnused(store: Store, { by, id, secret }: InviteCode): Promise<void> {
   const mesh = store.config.mesh.id;
-  const used = await usedBy(
-    { store, branches: new Branches(store) },
-    {
-      by,
-      id,
-      proves: ({ handle, key, proof }) => isInviteProof(proof, secret, inviteProofText({ mesh, handle, key })),
-    },
-  );
-  if (used === null) return;
+  const ctx = { store, branches: new Branches(store) };
+  const proves = ({ handle, key, proof }: Claim): boolean =>
+    isInviteProof(proof, secret, inviteProofText({ mesh, handle, key }));
+  const used = await usedBy(ctx, { by, id, proves });
+  if (used === null) {
+    const other = (await claimsOf(ctx, by)).find((claim) => claim.id === id && proves(claim));
+    if (other === undefined) return;
+    throw new MeshError(
+      'forbidden',
+      `${other.handle} has joined by this invitation of ${by} already, and each admits one machine. Nothing was made here. ` +
+        `Where ${other.handle} is not yours, tell ${by} that somebody else has the code; and ask for a new one (git mesh ` +
+        `invite, on ${by}).`,
+      { data: { by, used_by: other.handle } },
+    );
+  }
   throw new MeshError(
     'forbidden',
     `The invitation of ${by} has been used: ${used} joined by it, and each admits one machine. Nothing was made here. ` +

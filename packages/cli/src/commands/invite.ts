@@ -15,8 +15,9 @@ export function registerInvite(program: Command, cli: Cli): void {
     .summary('print a code by which one machine can join')
     .description(
       'Print a code with which one machine can join within 15 minutes. It carries where the repository is, this ' +
-        'machine’s fingerprint and a secret. This machine admits the first that joins with it, the next time it ' +
-        'synchronises; the code is of no use after that.',
+        'machine’s fingerprint and a secret. This machine admits the one that joins with it, the next time it ' +
+        'synchronises; the code is of no use after that. Where two have joined with it by then, it admits neither and ' +
+        'git mesh status says so.',
     )
     .option('--remote <name>', 'the remote that the other machine is to use (default: origin, else the first)')
     .option('--dry-run', 'show what would happen and change nothing')

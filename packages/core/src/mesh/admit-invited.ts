@@ -13,9 +13,12 @@ import { writesNothing } from './left.js';
 import { locked } from './write.js';
 import type { Locked } from './run.js';
 
+/** Enough to tell a person. */
+const maxContestedKept = 10;
+
 /**
- * Admits the machines that joined by an invitation of this machine, each invitation once, and finishes what a crash left
- * between an invitation's use and the admission. Looks at branches that came and were not accepted, too: under the
+ * Admits the machines that joined by an invitation of this machine, each invitation once and only where a single machine came
+ * with it, and finishes what a crash left between an invitation's use and the admission. Looks at branches that came and were not accepted, too: under the
  * policy roster they are accepted only now. Cheap where no invitation is out.
  *
  * @throws MeshError for what concerns this store: a full disk, a lock that is held.
@@ -37,14 +40,14 @@ export async function admitInvited(ctx: MeshContext): Promise<void> {
   await locked(ctx, async (before) => {
     let state = before;
     let invitations = await store.local.invitations();
-    for (const claim of claims) {
-      const invitation = invitations.find((each) => proves(ctx, claim, each));
-      if (invitation === undefined || !(await isFree(ctx, state.branch, claim))) continue;
-      const used = { handle: claim.handle, key: claim.key };
-      invitations = invitations.map((each) => (each === invitation ? { ...each, used } : each));
+    for (const invitation of invitations) {
+      const [used, ...others] = await comers(ctx, state.branch, { invitation, claims });
+      if (used === undefined) continue;
+      const outcome = others.length === 0 ? { used } : { contested: [used, ...others].slice(0, maxContestedKept) };
+      invitations = invitations.map((each) => (each === invitation ? { ...each, ...outcome } : each));
       // Do not reorder: a crash after this leaves an admission to be made up for, the other way round a code that works twice.
       await store.local.putInvitations(invitations);
-      state = await admit(ctx, state, invitation, used);
+      if (others.length === 0) state = await admit(ctx, state, invitation, used);
     }
     for (const invitation of invitations) {
       if (invitation.used === undefined || !(await isUnstated(ctx, state.branch, invitation))) continue;
@@ -84,9 +87,26 @@ async function anyUnstated(ctx: MeshContext, invitations: readonly Invitation[])
   return false;
 }
 
-/** Whether this claim may use the invitation: it is open, unused, and the proof is of its secret. */
+/** Who may be admitted by it, each once. Times in their commits are their own word, so none of several is the first. */
+async function comers(
+  ctx: MeshContext,
+  own: Branch,
+  { invitation, claims }: { invitation: Invitation; claims: readonly Claim[] },
+): Promise<{ handle: Handle; key: string }[]> {
+  const found = new Map<string, { handle: Handle; key: string }>();
+  for (const claim of claims) {
+    const { handle, key } = claim;
+    if (proves(ctx, claim, invitation) && (await isFree(ctx, own, claim)))
+      found.set(`${handle} ${key}`, { handle, key });
+  }
+  return [...found.values()];
+}
+
+/** Whether this claim may use the invitation: it is open, used by nobody, and the proof is of its secret. */
 function proves(ctx: MeshContext, { id, proof, handle, key }: Claim, invitation: Invitation): boolean {
-  if (invitation.id !== id || invitation.used !== undefined || !isOpen(invitation, ctx.clock.now())) return false;
+  const { used, contested } = invitation;
+  if (invitation.id !== id || used !== undefined || contested !== undefined) return false;
+  if (!isOpen(invitation, ctx.clock.now())) return false;
   const text = inviteProofText({ mesh: ctx.store.config.mesh.id, handle, key });
   return isInviteProof(proof, invitation.secret, text);
 }

@@ -9,6 +9,7 @@ import type { Store } from '../store/store.js';
 import { charterConflicts } from './charter-conflicts.js';
 import type { MeshContext } from './context.js';
 import { fingerprintOrNull } from './fingerprint-or-null.js';
+import { contestedInvitations } from './invitations.js';
 import { ownStanding } from './membership-rules.js';
 import { machineAt } from './machine-at.js';
 import { fetchedTips } from './requests.js';
@@ -20,6 +21,7 @@ import { usedBy } from './used-invitation.js';
 export async function examineMembership(ctx: MeshContext): Promise<Problem[]> {
   return [
     ...(await ownProblems(ctx)),
+    ...(await contestedInvitations(ctx)),
     ...(await charterConflicts(ctx.store, ctx.branches)),
     ...(await conflicts(ctx)),
     ...(await revokedElsewhere(ctx)),

@@ -60,8 +60,8 @@ export async function invite(ctx: MeshContext, input: unknown, call: CallOptions
     expires,
   });
   const next =
-    'Give the code to nobody but the one who is to join, who runs git mesh join with it. This machine admits the first ' +
-    `that does, once it synchronises (a worker or git mesh sync) before ${expires}.`;
+    'Give the code to nobody but the one who is to join, who runs git mesh join with it. This machine admits the one ' +
+    `that does, once it synchronises (a worker or git mesh sync) before ${expires}; where several do, none.`;
   return { preview: false, ...about, code, expires_at: expires, next };
 }
 

@@ -93,12 +93,14 @@ export const isMentioned: Check<Mentioned[]> = listOf(
     agents: (value): value is Record<string, number> => isRecord(value) && Object.values(value).every(whole),
   }),
 );
+const user = shaped<{ handle: Handle; key: string }>({ handle, key: text });
 const isInvitation: Check<Invitation> = shaped<Invitation>({
   id: text,
   secret: (value): value is string => text(value) && isInviteSecret(value),
   created_at: time,
   expires_at: time,
-  used: optional(shaped<{ handle: Handle; key: string }>({ handle, key: text })),
+  used: optional(user),
+  contested: optional(listOf(user)),
 });
 
 export const isInvitationFile: Check<{ invitations: Invitation[] }> = shaped<{ invitations: Invitation[] }>({

@@ -372,6 +372,8 @@ export interface Invitation {
   expires_at: IsoTime;
   /** Whose it became: written before that machine is admitted, so that nobody else ever is by it. */
   used?: { handle: Handle; key: string };
+  /** Who came with it at once: it is known of none of them that the code was meant for it, so that it admits nobody. */
+  contested?: { handle: Handle; key: string }[];
 }
 
 export interface LocalState {
