@@ -1,5 +1,7 @@
 import type { Stats } from 'node:fs';
-import { factsOf, fileBehind } from './setup/config-file.js';
+import { realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, sep } from 'node:path';
+import { factsOf, fileBehind, orNull } from './setup/config-file.js';
 import { UsageError } from './usage-error.js';
 
 /** Where a file of a person's choice is written. */
@@ -11,15 +13,24 @@ export interface WriteTarget {
 }
 
 /**
- * @throws UsageError for what is read-only or no file. MeshError `forbidden` for links that lead nowhere, and for what may
- *   not be looked at.
+ * @param store the store's folder: what is in it is the store's own, a key that is nowhere else among it.
+ * @throws UsageError for what is read-only, no file, or in the store. MeshError `forbidden` for links that lead nowhere, and
+ *   for what may not be looked at.
  */
-export async function writeTarget(path: string): Promise<WriteTarget> {
+export async function writeTarget(path: string, { store }: { store: string }): Promise<WriteTarget> {
   const file = await fileBehind(path);
+  if (await isIn(store, file)) throw notWritten(path, 'it is in the store itself; choose a place outside of it');
   const facts = await factsOf(file);
   const refusal = facts === null ? null : refusalOf(facts);
   if (refusal !== null) throw notWritten(path, refusal);
   return { file, mode: facts === null ? null : facts.mode & 0o7777 };
+}
+
+async function isIn(folder: string, file: string): Promise<boolean> {
+  const [above, below] = await Promise.all([realpath(folder), realpath(dirname(file))].map(orNull));
+  if (typeof above !== 'string' || typeof below !== 'string') return false;
+  const way = relative(above, below);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** What renaming would pass over: a device or a pipe would become a file of its name. */

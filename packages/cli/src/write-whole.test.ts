@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -16,11 +16,13 @@ function folder(): string {
   return made;
 }
 
+const place = { store: join(tmpdir(), 'no-store-here') };
+
 it('makes a file, and replaces one with its permissions kept', async () => {
   const path = join(folder(), 'page.html');
-  await writeWhole(path, 'old');
+  await writeWhole(path, 'old', place);
   chmodSync(path, 0o640);
-  await writeWhole(path, 'new');
+  await writeWhole(path, 'new', place);
   expect(readFileSync(path, 'utf8')).toBe('new');
   if (onPosix) expect(lstatSync(path).mode & 0o777).toBe(0o640);
 });
@@ -30,7 +32,7 @@ it.skipIf(!onPosix)('writes behind a link, which stays', async () => {
   const [link, real] = [join(dir, 'link.html'), join(dir, 'real.html')];
   writeFileSync(real, 'old');
   symlinkSync('real.html', link);
-  await writeWhole(link, 'new');
+  await writeWhole(link, 'new', place);
   expect(readFileSync(real, 'utf8')).toBe('new');
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
 });
@@ -47,7 +49,7 @@ it.skipIf(!onPosix)('replaces no pipe, no device behind a link and nothing read-
     [readOnly, 'it is read-only'],
     [dir, 'it is a folder'],
   ] as const) {
-    const error: unknown = await writeWhole(path, 'new').catch((thrown: unknown) => thrown);
+    const error: unknown = await writeWhole(path, 'new', place).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect(String(error)).toContain(`${path} could not be written, and was not changed: ${why}`);
   }
@@ -55,4 +57,24 @@ it.skipIf(!onPosix)('replaces no pipe, no device behind a link and nothing read-
   expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true);
   expect(readFileSync(readOnly, 'utf8')).toBe('old');
   expect(readdirSync(dir).sort()).toEqual(['device', 'pipe', 'read-only']);
+});
+
+it('writes nothing into the store, however it is named', async () => {
+  const dir = folder();
+  const [store, key, beside] = [join(dir, 'store'), join(dir, 'store', 'mesh', 'key'), join(dir, 'store.html')];
+  mkdirSync(join(store, 'mesh'), { recursive: true });
+  writeFileSync(key, 'the key');
+  const paths = [key, join(store, 'new.html'), join(dir, 'store', '..', 'store', 'config')];
+  if (onPosix) {
+    symlinkSync(store, join(dir, 'link'));
+    symlinkSync(key, join(dir, 'key.html'));
+    paths.push(join(dir, 'link', 'mesh', 'key'), join(dir, 'key.html'));
+  }
+  for (const path of paths) {
+    await expect(writeWhole(path, 'new', { store })).rejects.toThrow('it is in the store itself');
+  }
+  expect(readFileSync(key, 'utf8')).toBe('the key');
+  expect(readdirSync(store)).toEqual(['mesh']);
+  await writeWhole(beside, 'new', { store });
+  expect(readFileSync(beside, 'utf8')).toBe('new');
 });

@@ -135,6 +135,20 @@ test('a remote that is gone is told once, also where the store cannot note it', 
   await expect(studio.sync()).rejects.toBe(unwritable);
 });
 
+test('an addressee that is unknown while no remote answers is told as unknown as far as is known', async () => {
+  const send = (to: string): Promise<unknown> => studio.api.send({ to, msg_type: 'note' }, studio.call());
+  const known = /No machine "nowhere" in this mesh. Known machines: laptop, studio/;
+  await expect(send('nowhere')).rejects.toThrow(known);
+  await expect(send('nowhere')).rejects.not.toThrow('as far as this machine knows');
+  renameSync(mesh.remote, `${mesh.remote}.away`);
+  const later = send('nowhere');
+  await expect(later).rejects.toMatchObject({ errorName: 'machine_not_found', data: { to: 'nowhere' } });
+  await expect(later).rejects.toThrow(known);
+  await expect(later).rejects.toThrow(
+    /That is as far as this machine knows: its last exchange failed \(there is nothing/,
+  );
+});
+
 test('a remote that hangs is given up and named within the deadline', async () => {
   const hanging = await Peer.open(mesh.git, studio.store.dir, { env: hangingGit() });
   // What is at a path is read without git, but pushed with it.

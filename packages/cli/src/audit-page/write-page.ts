@@ -14,15 +14,16 @@ export interface AuditPageResult {
 
 /** Writes the page, as a whole or not at all. */
 export async function writeAuditPage(
-  { runtime }: Invocation,
+  call: Invocation,
   mesh: OpenMesh,
   wanted: { file: string; events: AsyncIterable<AuditEvent> },
 ): Promise<AuditPageResult> {
+  const { runtime } = call;
   const events: AuditEvent[] = [];
   for await (const event of wanted.events) events.push(event);
   const { mesh: named, machine } = await mesh.api.status();
   const facts = { mesh: named.name, machine, madeAt: new Date(runtime.now()).toISOString() };
   const file = resolve(runtime.cwd(), wanted.file);
-  await writeWhole(file, await auditPage(auditData(events, runtime.now()), facts));
+  await writeWhole(file, await auditPage(auditData(events, runtime.now()), facts), { store: await call.storeDir() });
   return { file, events: events.length };
 }

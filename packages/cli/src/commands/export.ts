@@ -31,7 +31,7 @@ export function registerExport(program: Command, cli: Cli): void {
         return call.withMesh(async (mesh) => {
           const path = resolve(call.runtime.cwd(), file);
           const { writeTarget } = await import('../write-target.js');
-          const target = await writeTarget(path);
+          const target = await writeTarget(path, { store: await call.storeDir() });
           await call.exchange(mesh);
           const result = await mesh.exportBundle({
             ...defined({ sinceLast: flags.sinceLast, onProgress: call.onProgress, mode: target.mode ?? undefined }),

@@ -78,7 +78,7 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /** @throws whatever is not the absence of the file. */
-async function orNull<T>(facts: Promise<T>): Promise<T | null> {
+export async function orNull<T>(facts: Promise<T>): Promise<T | null> {
   try {
     return await facts;
   } catch (error) {

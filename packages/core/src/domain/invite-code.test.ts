@@ -51,6 +51,10 @@ describe('the code of an invitation', () => {
       'all that git mesh invite prints',
       (code: string) => `An invitation:\n\n  git-mesh join ${code}\n\nGive it to no one.`,
     ],
+    [
+      'an answer that marked each line',
+      (code: string) => `> git-mesh join\n> ${code.slice(0, 70)}\n> >${code.slice(70)}\n>\n> Bye`,
+    ],
     ['a letter that broke it', (code: string) => `> git-mesh join\n${code.slice(0, 70)}\n${code.slice(70)}\n\nBye`],
   ])('is found in %s', (_what, around) => {
     const pasted = around(encodeInviteCode(sample));

@@ -54,12 +54,13 @@ export function encodeInviteCode(code: InviteCode): string {
 }
 
 /**
- * The invitation in what was pasted. White space within it is passed over (a letter or a chat may break it into lines), and
- * so is what stands before it, around it, and on the lines below it: the whole line or letter that has it will do.
+ * The invitation in what was pasted. White space within it is passed over (a letter or a chat may break it into lines,
+ * and mark each with `>`), and so is what stands before it, around it, and on the lines below it: the whole line or letter that has it will do.
  * @throws MeshError `format_too_new`; `invalid_argument` that says what is wrong. No message repeats any of the code.
  */
 export function decodeInviteCode(text: string): InviteCode {
-  const [, given, pasted] = /(?<![\w./\\-])mesh(\d{1,9})\.([^]*)$/.exec(text) ?? [];
+  const unquoted = text.replace(/\n[ \t]*(?:>[ \t]*)+/g, '\n');
+  const [, given, pasted] = /(?<![\w./\\-])mesh(\d{1,9})\.([^]*)$/.exec(unquoted) ?? [];
   if (given === undefined || pasted === undefined) throw unreadable('it does not begin with mesh1. and one long word');
   if (Number(given) > version) {
     throw new MeshError(

@@ -12,7 +12,7 @@ import { encodeMessage } from '../domain/message-record.js';
 import { messageState } from '../domain/message-state.js';
 import type { MessageRecord } from '../domain/records.js';
 import { refusalWarning } from '../domain/remote-advice.js';
-import type { SendResult } from '../domain/results.js';
+import type { SendResult, SyncSummary } from '../domain/results.js';
 import { nextUlid, ulidTime } from '../domain/ulid.js';
 import { visibleText } from '../domain/visible-text.js';
 import { MeshError } from '../errors.js';
@@ -114,7 +114,14 @@ async function findTarget(ctx: MeshContext, wanted: SendInput): Promise<Target> 
   await ctx.syncer.round({ deadlineMs: lookupMs });
   const found = await tryTarget(ctx, wanted.to, toAgent);
   if ('recipients' in found) return found;
-  throw found.error;
+  throw asFarAsKnown(found.error, await ctx.syncer.summary());
+}
+
+/** Who joined or checked in since the last exchange is known to nobody here: where that failed, the answer is no certain one. */
+function asFarAsKnown(error: MeshError, { error: failed }: SyncSummary): MeshError {
+  if (failed === null) return error;
+  const message = `${error.message} That is as far as this machine knows: its last exchange failed (${failed.message}).`;
+  return new MeshError(error.errorName, message, { data: error.data });
 }
 
 async function tryTarget(
