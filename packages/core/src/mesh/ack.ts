@@ -142,10 +142,6 @@ function acksIn(bytes: Uint8Array): AckRecord['acks'] {
 
 /** Ties the receipt to the very commits that were read. */
 async function whatWasRead(ctx: MeshContext, entries: MessageEntry[]): Promise<{ sender: Handle; commit: Oid }[]> {
-  const read: { sender: Handle; commit: Oid }[] = [];
-  for (const sender of new Set(entries.map((entry) => entry.sender))) {
-    const branch = await ctx.branches.get(sender);
-    if (branch !== null) read.push({ sender, commit: branch.tip });
-  }
-  return read;
+  const branches = await ctx.branches.those(new Set(entries.map((entry) => entry.sender)));
+  return [...branches].map(([sender, { tip }]) => ({ sender, commit: tip }));
 }

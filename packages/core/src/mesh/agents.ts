@@ -60,7 +60,7 @@ export async function agents(
   async function lastSeen(branch: Branch): Promise<EpochMillis> {
     if (branch.handle === ctx.branches.own) return now;
     const tip = journal.cursor(branch.handle);
-    const behindMs = Math.max(0, -(await skewOf(ctx, branch)));
+    const behindMs = Math.max(0, -(await skewOf(ctx, branch, journal)));
     return Math.min(branch.committedAt + behindMs, tip === undefined ? now : arrivedAt(tip, now));
   }
 }

@@ -113,6 +113,23 @@ export class Branches {
     return branch === null ? null : this.#believed(branch, await this.roster());
   }
 
+  /** Those of the named ones that are there and can be read, as {@link Branches.get} gives them. What they go by is read once. */
+  async those(handles: Iterable<Handle>): Promise<Map<Handle, Branch>> {
+    const roster = await this.roster();
+    const found = new Map<Handle, Branch>();
+    for (const handle of handles) {
+      try {
+        const branch = await this.accepted(handle);
+        const believed = branch === null ? null : await this.#believed(branch, roster);
+        if (believed !== null) found.set(handle, believed);
+      } catch (error) {
+        // A branch that cannot be read is doctor's to name, and hides no other.
+        if (!(error instanceof MeshError)) throw error;
+      }
+    }
+    return found;
+  }
+
   /** Every machine's branch as {@link Branches.get} gives it, by handle. */
   async all(): Promise<Branch[]> {
     const tips = await this.#tips();

@@ -2,7 +2,7 @@ import type { AgentKey, Handle } from '../domain/ids.js';
 import { isAgent } from '../domain/ids.js';
 import { hasExpired, lookTime } from '../domain/message-life.js';
 import type { JournalView, MessageEntry } from '../store/ports.js';
-import { ackFilesHere, ackName, agentsThatAcked } from './acknowledged.js';
+import { ackFilesHere, agentsThatAcked } from './acknowledged.js';
 import type { MeshContext } from './context.js';
 import { standingFrom } from './in-tip.js';
 import { judged } from './machine-clocks.js';
@@ -37,11 +37,12 @@ async function unreadOf(ctx: MeshContext, live: readonly MessageEntry[], key: Ag
   const acksOf = await ackFilesHere(ctx);
   const stands = inTips(ctx);
   const unread = new Set<MessageEntry>();
-  for (const [sender, entries] of bySender(live)) {
-    const branch = await ctx.branches.get(sender);
-    const [acks, standing] = [await acksOf(sender), branch === null ? new Set() : await standingFrom(ctx, branch)];
+  const groups = bySender(live);
+  for (const [sender, branch] of await ctx.branches.those(groups.keys())) {
+    const entries = groups.get(sender) ?? [];
+    const [acks, standing] = [await acksOf(sender), await standingFrom(ctx, branch)];
     for (const entry of entries) {
-      const ack = acks.get(ackName(entry.id));
+      const ack = acks.get(entry.id);
       if (ack !== undefined && (await agentsThatAcked(ctx, ack)).has(key)) continue;
       // A tip with something unreadable in it still has what lies beside that.
       if (standing === null ? await stands(entry) : standing.has(entry.id)) unread.add(entry);

@@ -102,8 +102,9 @@ async function fill(
   let bytes = Buffer.byteLength(JSON.stringify(result));
   let taken = 0;
   const verified = await ctx.branches.verifier();
-  const branches = new Map((await ctx.branches.all()).map((branch) => [branch.handle, branch]));
-  for (const entry of page.slice(0, limit)) {
+  const shown = page.slice(0, limit);
+  const branches = await ctx.branches.those(new Set(shown.map(({ sender }) => sender)));
+  for (const entry of shown) {
     const branch = branches.get(entry.sender);
     const message = branch === undefined ? null : await inboxMessage(ctx, entry, { key, verified: verified(branch) });
     if (message !== null) {

@@ -14,10 +14,9 @@ import { inTips } from './standing-messages.js';
 import { receiptFor } from './own-receipts.js';
 
 /** How far the clock of a branch's machine is proven to be off ours, in milliseconds; positive is ahead. */
-export async function skewOf(ctx: MeshContext, branch: Branch): Promise<number> {
+export async function skewOf(ctx: MeshContext, branch: Branch, journal: JournalView): Promise<number> {
   if (branch.handle === ctx.branches.own) return 0;
   const now = ctx.clock.now();
-  const journal = await ctx.store.journal.view();
   const cursor = journal.cursor(branch.handle);
   const arrived = cursor?.commit === branch.tip ? arrivedAt(cursor, now) : now;
   return provenSkew({
@@ -28,10 +27,11 @@ export async function skewOf(ctx: MeshContext, branch: Branch): Promise<number> 
 
 /** The same for every other machine that has not left. */
 export async function machineSkews(ctx: MeshContext): Promise<MachineSkew[]> {
+  const journal = await ctx.store.journal.view();
   const skews: MachineSkew[] = [];
   for (const branch of await ctx.branches.all()) {
     if (branch.handle === ctx.branches.own || leftAt(branch) !== null) continue;
-    skews.push({ machine: branch.handle, skewMs: await skewOf(ctx, branch) });
+    skews.push({ machine: branch.handle, skewMs: await skewOf(ctx, branch, journal) });
   }
   return skews;
 }
@@ -41,12 +41,15 @@ export async function judged<Entry extends MessageFacts>(
   ctx: MeshContext,
   entries: readonly Entry[],
 ): Promise<(Entry & { behind_ms?: number })[]> {
+  const senders = new Set(entries.map((entry) => entry.sender));
+  senders.delete(ctx.branches.own);
+  const journal = await ctx.store.journal.view();
   const behind = new Map<Handle, number>();
-  for (const sender of new Set(entries.map((entry) => entry.sender))) {
-    const branch = sender === ctx.branches.own ? null : await readableBranch(ctx, sender);
-    const skewMs = branch === null ? 0 : await skewOf(ctx, branch);
+  for (const [sender, branch] of await ctx.branches.those(senders)) {
+    const skewMs = await skewOf(ctx, branch, journal);
     if (skewMs < 0) behind.set(sender, -skewMs);
   }
+  if (behind.size === 0) return [...entries];
   return entries.map((entry) => {
     const behindMs = behind.get(entry.sender);
     return behindMs === undefined ? entry : { ...entry, behind_ms: behindMs };
@@ -70,16 +73,6 @@ async function believedFreezes(ctx: MeshContext, messages: readonly MessageEntry
     if (!isRevoked || (entry.type === 'freeze-clear' && (await stands(entry)))) believed.push(entry);
   }
   return believed;
-}
-
-async function readableBranch(ctx: MeshContext, handle: Handle): Promise<Branch | null> {
-  try {
-    return await ctx.branches.get(handle);
-  } catch (error) {
-    // A branch that cannot be read is doctor's to name, and proves nothing.
-    if (error instanceof MeshError) return null;
-    throw error;
-  }
 }
 
 /**

@@ -14,8 +14,9 @@ import { skewOf } from './machine-clocks.js';
 /** The presence records of another machine's branch, as far as they are believed here. */
 export async function seenPresence(ctx: MeshContext, branch: Branch): Promise<PresenceRecord[]> {
   const now = ctx.clock.now();
-  const tips = (await ctx.store.journal.view()).tips(branch.handle);
-  const skewMs = await skewOf(ctx, branch);
+  const journal = await ctx.store.journal.view();
+  const tips = journal.tips(branch.handle);
+  const skewMs = await skewOf(ctx, branch, journal);
   const records: PresenceRecord[] = [];
   for (const record of await ctx.branches.presence(branch)) {
     records.push(await believed(ctx, { branch, record, tips, now, skewMs }));

@@ -2,7 +2,7 @@ import { fromIso } from '../domain/ids.js';
 import type { Handle, Oid, Ulid } from '../domain/ids.js';
 import { parseCommitMessage } from '../domain/commit-message.js';
 import { believedExpiry } from '../domain/message-life.js';
-import { ackFilesHere, ackName } from './acknowledged.js';
+import { ackFilesHere } from './acknowledged.js';
 import type { MeshContext } from './context.js';
 import { standingFrom } from './in-tip.js';
 import { receiptFor } from './own-receipts.js';
@@ -29,7 +29,7 @@ export async function settleJournal(ctx: MeshContext): Promise<void> {
       if (ids === undefined) return now - fromIso(entry.at) < unknownMs;
       // The same key gives the same message for as long as that lives, wherever it stands.
       const isKeyed = entry.key !== null && now < believedExpiry(entry, now);
-      return ids.has(entry.id) || isKeyed || acked.get(entry.sender)?.has(ackName(entry.id)) === true;
+      return ids.has(entry.id) || isKeyed || acked.get(entry.sender)?.has(entry.id) === true;
     },
   });
 }
