@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { commitOnBranch, encodeRoster, keyFingerprint, rosterPath, toIso } from '@git-mesh/core';
 import type { EventLine, Handle, InboxMessage } from '@git-mesh/core';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { joinMesh } from './join.js';
 import { Peer, remoteMesh, settle } from './testing/remote-mesh.js';
 import type { RemoteMesh } from './testing/remote-mesh.js';
@@ -364,4 +364,21 @@ test('an unknown machine is looked for, then named with those that are there', a
   const itself = { machine: 'studio', confirm: true };
   await expect(studio.api.admit(itself, studio.call())).rejects.toThrow(/is this machine, which another member/);
   await expect(studio.api.revoke(itself, studio.call())).rejects.toThrow(/is this machine: .*git mesh leave/);
+});
+
+test('how often an inbox looks at all branches does not go with the number of its senders', async () => {
+  await admit(studio, 'laptop');
+  await admit(studio, 'desk');
+  await settle(mesh.peers);
+  await studio.api.checkin({ agent_id: 'boss', confirm: true }, studio.call());
+  const list = vi.spyOn(studio.store.refs, 'list');
+  const looks = async (by: readonly Peer[]): Promise<number> => {
+    for (const peer of by) await peer.send('studio', 'hello');
+    await settle(mesh.peers);
+    list.mockClear();
+    expect((await received(studio, 'boss')).length).toBeGreaterThanOrEqual(by.length);
+    return list.mock.calls.length;
+  };
+  const ofOne = await looks([laptop]);
+  expect(await looks([desk])).toBe(ofOne);
 });
