@@ -13,8 +13,8 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    // Most tests wait for processes of theirs: two at once also where there are two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most tests wait for processes of theirs, or for a deadline: one more at once than there are processors.
+    maxWorkers: availableParallelism() + 1,
     // Each test has a home of its own: every command would write compiled code there. Who tests that turns it on.
     env: { GIT_MESH_NO_CODE_CACHE: '1' },
     testTimeout: 60_000,
