@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { quietRemote } from '../bench/resident.js';
 import { randomFrom } from '../random.js';
 import { stockGit } from '../stock-git.js';
-import { agents, type PlannedSend } from './machine-day.js';
+import { agents, type Look, type PlannedSend } from './machine-day.js';
 import { MachineProcess } from './machine-processes.js';
 
 const dayMs = 86_400_000;
@@ -73,9 +73,7 @@ export async function liveThrough(
   const steps = days * roundsADay * (perRound + 1);
   let step = 0;
   const behindMs = (): number => Math.round(days * dayMs * (1 - step / steps));
-  const all = async (
-    task: { do: 'reopen' | 'close' } | { do: 'look'; look: { day: number; round: number; isLast: boolean } },
-  ) => {
+  const all = async (task: { do: 'reopen' | 'close' } | { do: 'look'; look: Look }) => {
     await Promise.all(processes.map((one) => one.ask({ ...task, behindMs: behindMs() })));
   };
   const sendAll = async (sends: readonly (PlannedSend & { behindMs: number })[]): Promise<void> => {

@@ -8,8 +8,8 @@ import { liveThrough } from './mesh-year.js';
 
 const usage = `npm run year -- [--machines 20] [--messages-a-day 500] [--days 5] [--rounds-a-day 4] [--seed 1] [--dir FOLDER] [--out FILE]
 
-Lives through so many days of a mesh in a few processes, with their clocks set back, and measures at days 1, 2, 5, 10, 25, 50, 100,
-150, 200, 250 and at the last. Figures go to --out (a JSON document a line) and to the terminal. 250 days take hours;
+Lives through so many days of a mesh in a few processes, with their clocks set back, and measures at days 1, 2, 5, 10, 25,
+50, 100, 150, 200, 250 and at the last. Figures go to --out (a JSON document a line) and to the terminal. 250 days take hours;
 --dir /dev/shm is quicker.
 `;
 

@@ -3,8 +3,8 @@ import { notWritten, writeTarget } from './write-target.js';
 
 /**
  * A file as a whole or not at all, behind a link where it is one, with the permissions that it has.
- * @throws UsageError where it cannot be written, is read-only, in the store or no file: then nothing was changed. MeshError `forbidden`
- *   for links that lead nowhere.
+ * @throws UsageError where it cannot be written, is read-only, in the store or no file: then nothing was changed. MeshError
+ *   `forbidden` for links that lead nowhere.
  */
 export async function writeWhole(path: string, text: string, place: { store: string }): Promise<void> {
   const { file, mode } = await writeTarget(path, place);

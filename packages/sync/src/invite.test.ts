@@ -146,6 +146,7 @@ describe('an invitation', () => {
     await laptop.sync();
     const waits = (await laptop.status()).problems.find(({ kind }) => kind === 'not_admitted');
     expect(waits?.message).toMatch(/The invitation by which it joined admitted desk, and admits nobody else$/);
+    expect(waits?.fix).toContain('have a member run git mesh admit laptop');
     now += 25 * 60 * minute;
     await studio.sync();
     expect(() => stored()).toThrow('ENOENT');
@@ -268,6 +269,14 @@ describe('the inviter', () => {
     await joined('laptop', await invited(studio));
     await Promise.all([studio.sync(), again.sync(), studio.sync(), again.sync()]);
     expect(admissions(studio)).toEqual([expect.stringContaining('admit laptop')]);
+  });
+
+  it('admits nobody where two have the code and two of its processes find them at once', async () => {
+    const studio = await founded();
+    const again = await Peer.open(git, git.path('studio'), { clock });
+    await joinedApart(['laptop', 'desk'], await invited(studio));
+    await Promise.all([studio.sync(), again.sync(), studio.sync(), again.sync()]);
+    expect(admissions(studio)).toEqual([]);
   });
 
   it('makes up for an admission that a crash kept from being stated, though the invitation ended meanwhile', async () => {

@@ -110,22 +110,22 @@ export async function requireUnused(store: Store, { by, id, secret }: InviteCode
   const proves = ({ handle, key, proof }: Claim): boolean =>
     isInviteProof(proof, secret, inviteProofText({ mesh, handle, key }));
   const used = await usedBy(ctx, { by, id, proves });
-  if (used === null) {
-    const other = (await claimsOf(ctx, by)).find((claim) => claim.id === id && proves(claim));
-    if (other === undefined) return;
+  if (used !== null) {
     throw new MeshError(
       'forbidden',
-      `${other.handle} has joined by this invitation of ${by} already, and each admits one machine. Nothing was made here. ` +
-        `Where ${other.handle} is not yours, tell ${by} that somebody else has the code; and ask for a new one (git mesh ` +
-        `invite, on ${by}).`,
-      { data: { by, used_by: other.handle } },
+      `The invitation of ${by} has been used: ${used} joined by it, and each admits one machine. Nothing was made here. ` +
+        `Ask for a new one (git mesh invite, on ${by}).`,
+      { data: { by, used_by: used } },
     );
   }
+  const other = (await claimsOf(ctx, by)).find((claim) => claim.id === id && proves(claim));
+  if (other === undefined) return;
   throw new MeshError(
     'forbidden',
-    `The invitation of ${by} has been used: ${used} joined by it, and each admits one machine. Nothing was made here. ` +
-      `Ask for a new one (git mesh invite, on ${by}).`,
-    { data: { by, used_by: used } },
+    `${other.handle} has joined by this invitation of ${by} already, and each admits one machine. Nothing was made here. ` +
+      `Where ${other.handle} is not yours, tell ${by} that somebody else has the code; and ask for a new one (git mesh ` +
+      `invite, on ${by}).`,
+    { data: { by, used_by: other.handle } },
   );
 }
 

@@ -43,6 +43,8 @@ export async function judged<Entry extends MessageFacts>(
 ): Promise<(Entry & { behind_ms?: number })[]> {
   const senders = new Set(entries.map((entry) => entry.sender));
   senders.delete(ctx.branches.own);
+  // Mostly there is no freeze to judge: then nothing is read for it.
+  if (senders.size === 0) return [...entries];
   const journal = await ctx.store.journal.view();
   const behind = new Map<Handle, number>();
   for (const [sender, branch] of await ctx.branches.those(senders)) {
