@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, sep } from 'node:path';
+import { dirname } from 'node:path';
+import { containsPath } from '@git-mesh/core';
 import { factsOf, fileBehind, orNull } from './setup/config-file.js';
 import { UsageError } from './usage-error.js';
 
@@ -28,9 +29,7 @@ export async function writeTarget(path: string, { store }: { store: string }): P
 
 async function isIn(folder: string, file: string): Promise<boolean> {
   const [above, below] = await Promise.all([realpath(folder), realpath(dirname(file))].map(orNull));
-  if (typeof above !== 'string' || typeof below !== 'string') return false;
-  const way = relative(above, below);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return typeof above === 'string' && typeof below === 'string' && containsPath(above, below);
 }
 
 /** What renaming would pass over: a device or a pipe would become a file of its name. */

@@ -139,6 +139,7 @@ export type {
   SendInput,
   SentInput,
 } from './domain/inputs.js';
+export { containsPath } from './store/contains-path.js';
 export { Store } from './store/store.js';
 export type { StoreDeps, StoreDraft } from './store/store.js';
 export { commitOnBranch } from './store/commit.js';

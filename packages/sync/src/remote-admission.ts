@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep, isAbsolute } from 'node:path';
-import { MeshError, errnoOf, visibleText } from '@git-mesh/core';
+import { basename, dirname, join, resolve } from 'node:path';
+import { MeshError, containsPath, errnoOf, visibleText } from '@git-mesh/core';
 import { deadlineSignal } from './deadline.js';
 import type { Env } from './git-env.js';
 import { refuseToStoreSecret } from './http-url.js';
@@ -88,18 +88,14 @@ async function refusePublic(url: string, env: Env): Promise<void> {
 
 async function refuseOverlap(remote: string, dir: string): Promise<void> {
   const [shared, store] = await Promise.all([canonical(remote), canonical(resolve(dir))]);
-  if (!contains(shared, store) && !contains(store, shared)) return;
-  const how = shared === store ? 'are one folder' : contains(shared, store) ? 'is in the remote' : 'holds the remote';
+  if (!containsPath(shared, store) && !containsPath(store, shared)) return;
+  const how =
+    shared === store ? 'are one folder' : containsPath(shared, store) ? 'is in the remote' : 'holds the remote';
   throw new MeshError(
     'invalid_argument',
     `the store ${dir} ${shared === store ? `and the remote ${how}` : `${how} ${remote}`}: a store is one machine's own, the remote is ` +
       'shared by all, and neither may lie in the other; choose another --dir',
   );
-}
-
-function contains(outer: string, inner: string): boolean {
-  const way = relative(outer, inner);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 /** With every symbolic link followed, as far as the path exists. */
